@@ -1,0 +1,8 @@
+package policy
+
+// Program gives what a shell program of the strict subset is taken to run and
+// the workspace paths it is taken to open.
+func Program(command string) (commands [][]string, files []string, err error) {
+	parsed, err := parseProgram(command)
+	return parsed.commands, parsed.files, err
+}

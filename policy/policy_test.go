@@ -1,0 +1,290 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/policy"
+)
+
+// grant parses a declaration that must have no fault.
+func grant(t testing.TB, declared ...string) *policy.Grants {
+	t.Helper()
+	grants, faults := policy.Parse(declared)
+	if len(faults) > 0 {
+		t.Fatalf("Parse(%q): faults %v", declared, faults)
+	}
+	return grants
+}
+
+// check decides a request and holds the answer against what is expected of
+// every decision.
+func check(t testing.TB, grants *policy.Grants, request policy.Request, want policy.Effect) policy.Decision {
+	t.Helper()
+	got := policy.Policy{}.Decide(grants, request)
+	if got.Effect != want {
+		t.Errorf("with %v, %+v: %v (%s: %s), want %v", grants, request, got.Effect, got.Rule, got.Reason, want)
+	}
+	if got.Rule == "" || got.Reason == "" {
+		t.Errorf("%+v: no rule or reason in %+v", request, got)
+	}
+	if (got.Effect == policy.Deny) != (got.Hint != "") {
+		t.Errorf("%+v: a hint belongs to denials, and to them alone: %+v", request, got)
+	}
+	for _, text := range []string{got.Rule, got.Reason, got.Hint} {
+		if len(text) > 1024 || strings.ContainsAny(text, "\n\r\x00") {
+			t.Errorf("%+v: not one short line: %q", request, text)
+		}
+	}
+	return got
+}
+
+func shell(command string) policy.Request {
+	return policy.Request{Op: policy.OpShell, Command: command}
+}
+
+func script(argv ...string) policy.Request {
+	return policy.Request{Op: policy.OpScript, Argv: argv}
+}
+
+func tool(name string, argv ...string) policy.Request {
+	return policy.Request{Op: policy.OpTool, Tool: name, Argv: argv}
+}
+
+func read(path string) policy.Request {
+	return policy.Request{Op: policy.OpRead, Path: path}
+}
+
+func write(path string) policy.Request {
+	return policy.Request{Op: policy.OpWrite, Path: path}
+}
+
+// anything is one request of each operation.
+var anything = []policy.Request{
+	read("."), read("references/a.md"), write("out.txt"), script("scripts/x.py", "a"),
+	shell("ls $(pwd) > /tmp/x"), tool("lint", "scripts/lint.sh"),
+}
+
+func TestWithoutDeclarationTheDefaultAllows(t *testing.T) {
+	t.Parallel()
+	for _, request := range anything {
+		got := check(t, nil, request, policy.Allow)
+		if got.Rule != "allowed-tools: default" || got.Logged {
+			t.Errorf("%+v: %+v", request, got)
+		}
+	}
+}
+
+func TestAnEmptyDeclarationAllowsNothing(t *testing.T) {
+	t.Parallel()
+	for _, declared := range [][]string{{}, {""}, {" , "}, {"WebFetch"}, {"Bash("}} {
+		grants, _ := policy.Parse(declared)
+		for _, request := range anything {
+			got := check(t, grants, request, policy.Deny)
+			if got.Rule != "allowed-tools: not listed" {
+				t.Errorf("%q, %+v: rule %q", declared, request, got.Rule)
+			}
+		}
+	}
+}
+
+func TestModes(t *testing.T) {
+	t.Parallel()
+	grants := grant(t, "Bash(git log:*)")
+	for _, mode := range []policy.Mode{"", policy.Enforce, "LOG", "off", "preapprove"} {
+		if got := (policy.Policy{Mode: mode}).Decide(grants, shell("rm x")); got.Effect != policy.Deny {
+			t.Errorf("mode %q: %+v", mode, got)
+		}
+	}
+	logging := policy.Policy{Mode: policy.Log}
+	got := logging.Decide(grants, shell("rm x"))
+	if got.Effect != policy.Allow || !got.Logged || got.Hint != "" || got.Rule != "allowed-tools: not listed" {
+		t.Errorf("what is not listed, in mode log: %+v", got)
+	}
+	if got := logging.Decide(grants, shell("git log")); got.Effect != policy.Allow || got.Logged {
+		t.Errorf("what is listed, in mode log: %+v", got)
+	}
+	if got := logging.Decide(grants, shell("rm \x00")); got.Effect != policy.Deny {
+		t.Errorf("what cannot be run, in mode log: %+v", got)
+	}
+}
+
+func TestMalformedRequestsAreDeniedWhateverIsGranted(t *testing.T) {
+	t.Parallel()
+	everything := grant(t, "Bash Read Write lint")
+	tests := []struct {
+		name    string
+		request policy.Request
+		rule    string
+	}{
+		{"no operation", policy.Request{}, "request: malformed"},
+		{"unknown operation", policy.Request{Op: "delete", Path: "x"}, "request: malformed"},
+		{"empty path", read(""), "request: malformed"},
+		{"absolute path", read("/etc/passwd"), "request: malformed"},
+		{"parent", read(".."), "request: malformed"},
+		{"path out", read("../x"), "request: malformed"},
+		{"path through parent", read("a/../../x"), "request: malformed"},
+		{"path not clean", read("a//b"), "request: malformed"},
+		{"path with dot", read("./a"), "request: malformed"},
+		{"path with slash at its end", read("a/"), "request: malformed"},
+		{"path with NUL", read("a\x00b"), "request: malformed"},
+		{"absolute path to write", write("/tmp/x"), "request: malformed"},
+		{"directory to write", write("."), "request: malformed"},
+		{"long path", read(strings.Repeat("a", 4<<10+1)), "request: too long"},
+		{"long path to write", write(strings.Repeat("a", 4<<10+1)), "request: too long"},
+		{"no script", script(), "request: malformed"},
+		{"empty script", script(""), "request: malformed"},
+		{"skill as script", script("."), "request: malformed"},
+		{"absolute script", script("/bin/sh", "-c", "id"), "request: malformed"},
+		{"script out", script("../x.py"), "request: malformed"},
+		{"script through parent", script("scripts/../../x.py"), "request: malformed"},
+		{"script with an absolute path behind ./", script(".//bin/sh"), "request: malformed"},
+		{"NUL in an argument", script("scripts/x.py", "a\x00"), "request: malformed"},
+		{"NUL in a script", script("scripts/x\x00.py"), "request: malformed"},
+		{"no tool", tool("", "x"), "request: malformed"},
+		{"no program", tool("lint"), "request: malformed"},
+		{"empty program", tool("lint", ""), "request: malformed"},
+		{"NUL in a tool's name", tool("lint\x00", "x"), "request: malformed"},
+		{"NUL in a tool's argument", tool("lint", "x", "\x00"), "request: malformed"},
+		{"NUL in a command", shell("ls \x00"), "request: malformed"},
+		{"empty command", shell(""), "request: malformed"},
+		{"blank command", shell(" \n\t"), "request: malformed"},
+		{"long command", shell("ls " + strings.Repeat("a", 16<<10-2)), "request: too long"},
+	}
+	for _, test := range tests {
+		for _, grants := range []*policy.Grants{nil, everything} {
+			if got := check(t, grants, test.request, policy.Deny); got.Rule != test.rule {
+				t.Errorf("%s: rule %q, want %q", test.name, got.Rule, test.rule)
+			}
+		}
+	}
+	atLimit := "ls " + strings.Repeat("a", 16<<10-3)
+	check(t, grant(t, "Bash(ls:*)"), shell(atLimit), policy.Allow)
+	check(t, nil, shell(atLimit), policy.Allow)
+	check(t, nil, read("caf\xe9.txt"), policy.Allow)
+}
+
+func TestNamesMapToOperations(t *testing.T) {
+	t.Parallel()
+	requests := map[string][]policy.Request{
+		"execute": {shell("ls"), shell("ls $(pwd)"), script("scripts/x.py"), tool("lint", "eslint")},
+		"read":    {read("."), read("a/b.md")},
+		"write":   {write("a/b.md")},
+	}
+	names := map[string][]string{
+		"execute": {"Bash", "bash", "bash_tool", "exec", "Bash(*)", "Bash( * )"},
+		"read":    {"Read", "read", "view", "View", "readResource", "Read(*)", "Read(**)"},
+		"write":   {"Write", "write", "Edit", "edit", "create_file", "str_replace", "MultiEdit", "Write(*)", "Edit(**)"},
+		"":        {"BASH", "reader", "WebFetch", "WebFetch(domain:example.com)", "Grep", "Glob", "mcp__x__y", "Agent(x)"},
+	}
+	for granted, list := range names {
+		for _, name := range list {
+			for wanted, these := range requests {
+				want := policy.Deny
+				if granted == wanted {
+					want = policy.Allow
+				}
+				for _, request := range these {
+					check(t, grant(t, name), request, want)
+				}
+			}
+		}
+	}
+}
+
+func TestDecisionsNameTheirRule(t *testing.T) {
+	t.Parallel()
+	grants := grant(t, "Bash(git log:*), Read(docs/**) Write(out/*)", "Bash(git status)", "lint")
+	tests := []struct {
+		request policy.Request
+		want    policy.Decision
+	}{
+		{shell("git status && git log | git log > out/a 2>&1"), policy.Decision{Effect: policy.Allow,
+			Rule:   "allowed-tools: Bash(git status), Bash(git log:*), Write(out/*)",
+			Reason: "Listed in the skill's allowed-tools."}},
+		{read("docs/a.md"), policy.Decision{Effect: policy.Allow,
+			Rule: "allowed-tools: Read(docs/**)", Reason: "Listed in the skill's allowed-tools."}},
+		{tool("lint", "eslint"), policy.Decision{Effect: policy.Allow,
+			Rule: "allowed-tools: lint", Reason: "Listed in the skill's allowed-tools."}},
+		{shell("git log && rm -rf x"), policy.Decision{Effect: policy.Deny,
+			Rule:   "allowed-tools: not listed",
+			Reason: `The command "rm -rf x" is not in the skill's allowed-tools.`,
+			Hint: "Allowed by this skill: Bash(git log:*), Read(docs/**), Write(out/*), Bash(git status), lint. " +
+				"Or run one of its scripts with `script` and `args`."}},
+		{shell("git log $(id)"), policy.Decision{Effect: policy.Deny,
+			Rule:   "allowed-tools: shell syntax",
+			Reason: "The command has a command substitution, so what it runs cannot be checked.",
+			Hint: "Use plain words, quoted where needed, joined by |, &&, || or ;. " +
+				"Allowed by this skill: Bash(git log:*), Read(docs/**), Write(out/*), Bash(git status), lint. " +
+				"Or run one of its scripts with `script` and `args`."}},
+		{shell("git log > notes"), policy.Decision{Effect: policy.Deny,
+			Rule:   "allowed-tools: redirect",
+			Reason: `Redirecting to or from "notes" needs leave to write it.`,
+			Hint: "Allowed by this skill: Bash(git log:*), Read(docs/**), Write(out/*), Bash(git status), lint. " +
+				"Redirects may go to /dev/null and to workspace files that a Write entry lists."}},
+	}
+	for _, test := range tests {
+		if got := check(t, grants, test.request, test.want.Effect); got != test.want {
+			t.Errorf("%+v:\n got %+v\nwant %+v", test.request, got, test.want)
+		}
+	}
+}
+
+func TestDecisionTextsAreBounded(t *testing.T) {
+	t.Parallel()
+	var declared []string
+	for range 200 {
+		declared = append(declared, "Bash("+strings.Repeat("é", 200)+":*)")
+	}
+	grants := grant(t, append(declared, "Bash(ls:*)")...)
+	for _, request := range []policy.Request{
+		shell("rm " + strings.Repeat("x", 10_000)),
+		shell("ls '" + strings.Repeat("ab", 4_000)),
+		shell("ls > '" + strings.Repeat("ab/", 2_000) + "x'"),
+		script("scripts/"+strings.Repeat("x", 10_000), "a\nb"),
+		read(strings.Repeat("x\u202e", 1_000)), write(strings.Repeat("x", 4_000)), write(strings.Repeat("x", 10_000)),
+		tool(strings.Repeat("x", 10_000), "x"),
+	} {
+		check(t, grants, request, policy.Deny)
+	}
+}
+
+func TestHintsCountWhatTheyLeaveOut(t *testing.T) {
+	t.Parallel()
+	grants := grant(t, strings.Repeat("a ", 15))
+	want := "Allowed by this skill: a" + strings.Repeat(", a", 11) + " and 3 more. The author can add Read or Read(pattern)."
+	if got := check(t, grants, read("x"), policy.Deny); got.Hint != want {
+		t.Errorf("hint %q, want %q", got.Hint, want)
+	}
+}
+
+func TestZeroEffectIsNoDecision(t *testing.T) {
+	t.Parallel()
+	var none policy.Effect
+	if none == policy.Allow || none == policy.Deny || policy.Deny <= policy.Allow {
+		t.Error("the zero Effect decides, or Deny is not the stricter")
+	}
+	for effect, want := range map[policy.Effect]string{none: "undecided", policy.Allow: "allow", policy.Deny: "deny"} {
+		if effect.String() != want {
+			t.Errorf("%d is %q, want %q", effect, effect, want)
+		}
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	grants := grant(b, "Bash(npm run test:*) Bash(git add:*) Bash(git * main) Read Write(out/**)", "Bash(git log:*) Bash(head:*)")
+	for name, request := range map[string]policy.Request{
+		"shell":  shell("git log --oneline -20 2>/dev/null | head -5 > out/log.txt"),
+		"denied": shell("git log --oneline $(id)"),
+		"long":   shell("git log " + strings.Repeat("a ", 8_000)),
+		"script": script("scripts/x.py", "a", "b"),
+		"read":   read("references/deep/down/a.md"),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				policy.Policy{}.Decide(grants, request)
+			}
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Op is what a skill wants to do.
+type Op string
+
+// The operations that a skill can ask for.
+const (
+	OpRead   Op = "read"   // read or list a file of the skill: Request.Path
+	OpWrite  Op = "write"  // write a file of the workspace: Request.Path
+	OpScript Op = "script" // run a script of the skill, no shell: Request.Argv
+	OpShell  Op = "shell"  // run a shell program: Request.Command
+	OpTool   Op = "tool"   // run a tools.json tool: Request.Tool, Request.Argv
+)
+
+// Bounds of a request. A longer command belongs into a script; a longer path
+// names no file on any system this runs on.
+const (
+	maxCommandBytes = 16 << 10
+	maxPathBytes    = 4 << 10
+)
+
+// Request is one thing to decide.
+type Request struct {
+	Op Op
+	// Path is clean, relative and slash-separated, at most 4 KiB; "." is
+	// the skill itself.
+	Path string
+	// Argv is the script's path relative to the skill, or the tool's
+	// program, and the arguments. Without a shell in between, arguments are
+	// data: any bytes but NUL.
+	Argv []string
+	// Command is the shell program, at most 16 KiB.
+	Command string
+	// Tool is the name of a tools.json tool.
+	Tool string
+}
+
+// requestFault says why a request cannot be run whatever the grants are.
+type requestFault struct{ rule, reason, hint string }
+
+// fault checks the request in itself. It gives nil where there is something
+// to decide.
+func (r Request) fault() *requestFault {
+	switch r.Op {
+	case OpRead:
+		return pathFault(r.Path)
+	case OpWrite:
+		if r.Path == "." {
+			return malformed("The path names a directory.", "Give the path of a file.")
+		}
+		return pathFault(r.Path)
+	case OpScript:
+		if len(r.Argv) == 0 || r.Argv[0] == "." || !cleanRelative(trimDotSlash(r.Argv[0])) {
+			return malformed("A script is named by a relative path inside the skill, without `..`.",
+				"Give a path such as scripts/run.py.")
+		}
+		return argvFault(r.Argv)
+	case OpTool:
+		if r.Tool == "" || len(r.Argv) == 0 || r.Argv[0] == "" {
+			return malformed("The tool has no name or no program.", "Name a tool of the skill's tools.json.")
+		}
+		return argvFault(append([]string{r.Tool}, r.Argv...))
+	case OpShell:
+		return commandFault(r.Command)
+	}
+	return malformed(fmt.Sprintf("The operation %s is not known.", quote(string(r.Op))),
+		"The operations are read, write, script, shell and tool.")
+}
+
+func malformed(reason, hint string) *requestFault {
+	return &requestFault{ruleMalformed, reason, hint}
+}
+
+func pathFault(name string) *requestFault {
+	if len(name) > maxPathBytes {
+		return &requestFault{ruleTooLong,
+			fmt.Sprintf("The path has %d bytes; the limit is %d.", len(name), maxPathBytes), "Give a shorter path."}
+	}
+	if !cleanRelative(name) {
+		return malformed(fmt.Sprintf("The path %s is not a clean relative path.", quote(name)),
+			"Give a relative path with forward slashes and without `..`.")
+	}
+	return nil
+}
+
+func argvFault(argv []string) *requestFault {
+	for _, argument := range argv {
+		if strings.ContainsRune(argument, 0) {
+			return malformed("An argument has a NUL byte in it.", "Pass binary data on stdin or in a file.")
+		}
+	}
+	return nil
+}
+
+func commandFault(command string) *requestFault {
+	switch {
+	case len(command) > maxCommandBytes:
+		return &requestFault{ruleTooLong,
+			fmt.Sprintf("The command has %d bytes; the limit is %d.", len(command), maxCommandBytes),
+			"Put it into a script of the skill, or pass data on stdin."}
+	case strings.ContainsRune(command, 0):
+		return malformed("The command has a NUL byte in it.", "Remove the NUL byte.")
+	case strings.TrimSpace(command) == "":
+		return malformed("The command is empty.", "Give a command to run.")
+	}
+	return nil
+}
+
+// cleanRelative tells whether name is relative, in its shortest form, and
+// stays below where it starts. Unlike [io/fs.ValidPath] it takes names that
+// are not UTF-8: file systems do.
+func cleanRelative(name string) bool {
+	return name != "" && path.Clean(name) == name && !path.IsAbs(name) &&
+		name != ".." && !strings.HasPrefix(name, "../") && !strings.ContainsRune(name, 0)
+}
+
+// trimDotSlash takes a leading "./" off where a clean relative path follows.
+func trimDotSlash(name string) string {
+	if rest, ok := strings.CutPrefix(name, "./"); ok && rest != "." && cleanRelative(rest) {
+		return rest
+	}
+	return name
+}

@@ -1,0 +1,98 @@
+package policy
+
+import (
+	"path"
+	"strings"
+)
+
+// interpretersOf gives the programs that authors write before a script with
+// this extension.
+var interpretersOf = map[string][]string{
+	".py":   {"python3", "python"},
+	".sh":   {"bash", "sh"},
+	".bash": {"bash"},
+	".js":   {"node"},
+	".mjs":  {"node"},
+	".cjs":  {"node"},
+	".ts":   {"node"},
+	".rb":   {"ruby"},
+	".pl":   {"perl"},
+	".php":  {"php"},
+	".lua":  {"lua"},
+	".R":    {"Rscript"},
+	".r":    {"Rscript"},
+}
+
+// scriptSpellings gives the commands by which an author may have allowed a
+// script of the skill: the path itself, and after its interpreter.
+func scriptSpellings(argv []string) [][]string {
+	script := trimDotSlash(argv[0])
+	spellings := spellingsOf(script, argv[1:])
+	if !strings.Contains(script, "/") {
+		// With a slash in them, both forms compare equal anyway.
+		spellings = append(spellings, spellingsOf("./"+script, argv[1:])...)
+	}
+	return spellings
+}
+
+// toolSpellings gives the same for a tools.json tool, whose program is either
+// a script of the skill, which has a slash in it, or found on PATH.
+func toolSpellings(argv []string) [][]string {
+	if strings.Contains(argv[0], "/") && cleanRelative(trimDotSlash(argv[0])) {
+		return scriptSpellings(argv)
+	}
+	return shellSpellings(argv)
+}
+
+func spellingsOf(script string, arguments []string) [][]string {
+	command := append([]string{script}, arguments...)
+	spellings := [][]string{command}
+	for _, interpreter := range interpretersOf[path.Ext(script)] {
+		spellings = append(spellings, append([]string{interpreter}, command...))
+	}
+	return spellings
+}
+
+// shellSpellings gives a command as it is, and without the wrappers before
+// it. Only wrappers without flags are taken off: a flag can change what runs,
+// and `command -v` runs nothing.
+func shellSpellings(argv []string) [][]string {
+	spellings := [][]string{argv}
+	for {
+		inner := unwrap(argv)
+		if inner == nil {
+			return spellings
+		}
+		spellings = append(spellings, inner)
+		argv = inner
+	}
+}
+
+// unwrap takes one wrapper off, or gives nil.
+func unwrap(argv []string) []string {
+	if !wrappers[argv[0]] {
+		return nil
+	}
+	inner := argv[1:]
+	if argv[0] == "timeout" && len(inner) > 0 && isDuration(inner[0]) {
+		inner = inner[1:]
+	} else if argv[0] == "timeout" {
+		return nil
+	}
+	if len(inner) == 0 || inner[0] == "" || inner[0][0] == '-' {
+		return nil
+	}
+	return inner
+}
+
+// isDuration tells whether text is what timeout takes: a decimal number and
+// perhaps a unit.
+func isDuration(text string) bool {
+	number := strings.TrimRight(text, "smhd")
+	if len(text)-len(number) > 1 {
+		return false
+	}
+	whole, fraction, _ := strings.Cut(number, ".")
+	digits := whole + fraction
+	return digits != "" && strings.Trim(digits, "0123456789") == ""
+}
