@@ -1,0 +1,1 @@
+echo 'ran without the executable bit'
