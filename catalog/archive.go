@@ -1,0 +1,199 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// isArchive tells whether a file is taken for an archive of skills by its
+// name.
+func isArchive(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == ".skill" || ext == ".zip"
+}
+
+// archives are the archives of a catalog, each extracted once for every
+// content it has had. The zero value is empty.
+type archives struct {
+	base    *scratch // nil until it is needed
+	known   map[string]*extraction
+	retired []string // superseded, to be removed when the next scan begins
+	used    map[string]bool
+}
+
+// extraction is an archive as it was last looked at.
+type extraction struct {
+	read     reading
+	problems []Problem // what that content is to blame for
+	dir      string    // of the last good content, or empty
+	parent   string    // the directory to remove; it holds dir alone
+}
+
+// begin removes what was superseded before the last scan ended: by now no
+// request should hold a snapshot that knows it.
+func (a *archives) begin() {
+	for _, dir := range a.retired {
+		// What stays is removed at close.
+		_ = os.RemoveAll(dir)
+	}
+	a.retired, a.used = nil, map[string]bool{}
+}
+
+// end retires the archives that are gone.
+func (a *archives) end() {
+	for path, x := range a.known {
+		if !a.used[path] {
+			delete(a.known, path)
+			a.retire(x)
+		}
+	}
+}
+
+func (a *archives) retire(x *extraction) {
+	if x.parent != "" {
+		a.retired = append(a.retired, x.parent)
+	}
+}
+
+// close removes everything.
+func (a *archives) close() error {
+	base := a.base
+	*a = archives{}
+	if base == nil {
+		return nil
+	}
+	return base.close()
+}
+
+// open gives the directory with the contents of the archive at path, or an
+// empty string where it never had any that could be used. While the archive
+// is broken its last good contents stay.
+func (a *archives) open(r *report, path string) string {
+	a.used[path] = true
+	x := a.known[path]
+	if x == nil {
+		x = &extraction{}
+	}
+	switch err := a.update(x, path, r.strict); {
+	case errors.Is(err, fs.ErrNotExist):
+		return x.dir // it went away during the scan
+	case err != nil:
+		r.add("archive-format", position{}, "the archive cannot be read: %v", cause(err))
+		return x.dir
+	}
+	if a.known == nil {
+		a.known = map[string]*extraction{}
+	}
+	a.known[path] = x
+	for _, problem := range x.problems {
+		problem.File = r.file
+		r.problems = append(r.problems, problem)
+	}
+	return x.dir
+}
+
+// update extracts the archive if its content changed.
+func (a *archives) update(x *extraction, path string, strict bool) error {
+	file, err := os.OpenFile(path, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	when := nowNanos()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return errNotRegular
+	}
+	if _, err := os.Stat(x.dir); err != nil && x.dir != "" {
+		x.read = reading{} // somebody cleaned the temporary directory up
+	}
+	if x.read.settled() && x.read.id == identityOf(info) {
+		return nil
+	}
+	sum, size, err := digest(file)
+	if err != nil || x.read.sum == sum {
+		return err
+	}
+	r := &report{strict: strict}
+	dir, parent, err := a.extract(r, file, size, sum, archiveStem(path))
+	if err != nil {
+		return err
+	}
+	if again, _, err := digest(file); err != nil || again != sum {
+		// It is being written. The next scan sees what comes of it.
+		x.read = reading{}
+		return errors.Join(err, os.RemoveAll(parent))
+	}
+	x.read = reading{id: identityOf(info), when: when, sum: sum}
+	x.problems = r.problems
+	switch {
+	case dir != "":
+		a.retire(x)
+		x.dir, x.parent = dir, parent
+	case x.dir != "":
+		for i := range x.problems {
+			x.problems[i].Message += "; its last good contents stay published"
+		}
+	}
+	return nil
+}
+
+// archiveStem is the name of an archive without its directory and extension.
+func archiveStem(path string) string {
+	name := filepath.Base(path)
+	if stem := strings.TrimSuffix(name, filepath.Ext(name)); stem != "" {
+		return stem
+	}
+	return "skill"
+}
+
+// digest gives the SHA-256 and the size of at most the first bytes that an
+// archive may have; what is longer is refused anyway.
+func digest(file *os.File) (sum [sha256.Size]byte, size int64, err error) {
+	hash := sha256.New()
+	size, err = io.Copy(hash, io.NewSectionReader(file, 0, maxArchiveBytes+1))
+	hash.Sum(sum[:0])
+	return sum, size, err
+}
+
+// extract unpacks an archive into a directory of its own. A fault of the
+// archive is reported, and dir is empty then; the error is one of this
+// machine.
+func (a *archives) extract(r *report, file *os.File, size int64, sum [sha256.Size]byte, stem string) (dir, parent string, err error) {
+	if a.base == nil {
+		if a.base, err = newScratch(); err != nil {
+			return "", "", err
+		}
+	}
+	if err = os.MkdirAll(a.base.dir, 0o700); err != nil {
+		return "", "", err
+	}
+	parent, err = os.MkdirTemp(a.base.dir, hex.EncodeToString(sum[:8])+"-")
+	if err != nil {
+		return "", "", err
+	}
+	dir = filepath.Join(parent, stem)
+	if err = os.Mkdir(dir, 0o755); err == nil {
+		err = unzip(file, size, dir)
+	}
+	if err == nil {
+		return dir, parent, nil
+	}
+	if removed := os.RemoveAll(parent); removed != nil {
+		err = errors.Join(err, removed)
+	}
+	if fault := (*archiveFault)(nil); errors.As(err, &fault) {
+		r.add(fault.rule, position{}, "%s", fault.message)
+		return "", "", nil
+	}
+	return "", "", err
+}

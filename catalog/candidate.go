@@ -1,0 +1,133 @@
+package catalog
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// candidate is a directory that holds an entry document, with what was read
+// of it. It is not changed once a scan has ended.
+type candidate struct {
+	dir   string // the skill's directory
+	shown string // the same in problems: for archives the path in the archive
+	entry string
+	root  int
+	// dirName is what the skill must be named, or empty if it is free.
+	dirName  string
+	prefix   string
+	depth    int
+	hasTools bool
+	archived bool
+	notes    []Problem // of the choice of the entry document
+
+	read     reading
+	problems []Problem // of the document
+	gone     bool      // it went away between the listing and the reading
+	// skill is the last good version, or nil if there was none.
+	skill *Skill
+}
+
+// samePlace tells whether what was read of old still holds for c, unless the
+// document changed.
+func (c *candidate) samePlace(old *candidate) bool {
+	return c.dir == old.dir && c.entry == old.entry && c.root == old.root &&
+		c.dirName == old.dirName && c.prefix == old.prefix && c.hasTools == old.hasTools
+}
+
+// load reads the entry document, or takes over what old, which may be nil,
+// knows of it. A document that cannot be used leaves the last good version
+// in force.
+func (c *candidate) load(old *candidate, strict bool) {
+	c.skill, c.problems = nil, nil
+	same := old != nil && c.samePlace(old)
+	if same && old.read.settled() && old.read.current(c.dir, c.entry) {
+		c.read, c.problems, c.skill = old.read, old.problems, old.skill
+		return
+	}
+	head, read, err := readHead(c.dir, c.entry)
+	linked := err != nil && isLink(filepath.Join(c.dir, c.entry))
+	if errors.Is(err, fs.ErrNotExist) && !linked {
+		c.gone = true
+		return
+	}
+	c.read = read
+	if same && err == nil && old.read.sum == read.sum {
+		c.problems, c.skill = old.problems, old.skill
+		if c.skill != nil && c.skill.read.sum == read.sum {
+			c.skill = c.skill.rereadAs(read)
+		}
+		return
+	}
+	r := &report{file: shownPath(c.shown, c.entry), strict: strict}
+	if err != nil {
+		reportUnreadable(r, err, linked)
+	} else {
+		c.skill = parseSkill(r, head, c.dirName, c.prefix)
+	}
+	if c.skill != nil {
+		c.skill.Dir, c.skill.Entry, c.skill.Root, c.skill.HasTools = c.dir, c.entry, c.root, c.hasTools
+		c.skill.read = read
+	} else if old != nil && old.skill != nil && old.root == c.root && old.prefix == c.prefix {
+		c.keep(old.skill, r)
+	}
+	c.problems = r.problems
+}
+
+// keep leaves an older version in force.
+func (c *candidate) keep(last *Skill, r *report) {
+	c.skill = last
+	for i := range r.problems {
+		r.problems[i].Skill = last.Name
+		if r.problems[i].Severity == Error {
+			r.problems[i].Message += "; the last good version stays published"
+		}
+	}
+}
+
+// parseSkill reads a skill from the head of its entry document.
+func parseSkill(r *report, head []byte, dirName, prefix string) *Skill {
+	p := splitDocument(r, head, len(head) < maxHeadBytes)
+	if !p.found {
+		return nil
+	}
+	m, ok := decodeFrontmatter(r, p.yaml, p.line)
+	if !ok {
+		return nil
+	}
+	return validate(r, m, dirName, prefix)
+}
+
+// reportUnreadable says why an entry document could not be read; linked
+// tells that it is a symbolic link.
+func reportUnreadable(r *report, err error, linked bool) {
+	switch {
+	case errors.Is(err, errNotRegular):
+		r.add("entry-type", position{}, "the entry document is not a regular file")
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, errUnreadable), !linked:
+		r.add("entry-unreadable", position{}, "the entry document cannot be read: %v", cause(err))
+	default:
+		r.add("entry-link", position{}, "the entry document is a link that leads out of the skill directory, or nowhere")
+	}
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// cause gives the innermost reason of a file error, without its path.
+func cause(err error) error {
+	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
+		return pathError.Err
+	}
+	return err
+}
+
+// rereadAs gives the same skill, read at another time.
+func (s *Skill) rereadAs(read reading) *Skill {
+	renewed := *s
+	renewed.read = read
+	return &renewed
+}

@@ -1,0 +1,127 @@
+// Package catalog finds Agent Skills on disk and keeps an immutable, sorted
+// picture of them.
+//
+// A catalog is opened over an ordered list of roots. Every scan yields a new
+// [Snapshot]; readers hold the one they started with, so one request sees one
+// state of the world from start to end. Nothing in a skill folder is trusted:
+// a broken skill becomes a [Problem] and never costs another skill.
+//
+// Level 1 of the progressive disclosure (name, description, the rest of the
+// frontmatter) is read at scan. Bodies and supporting files are not.
+//
+// # What is a skill
+//
+// A directory that holds SKILL.md, up to eight levels below a root. A skill
+// inside a skill is published as one of its own. Symbolic links to
+// directories are followed where they lie directly in a root, and nowhere
+// else. Version-control and tool directories (.git, node_modules,
+// __pycache__, .venv and their like) are skipped. Other hidden directories
+// are searched outside of skills, for collections such as .curated, and not
+// inside of one. A .skill or .zip file directly in a root is an archive of
+// skills.
+//
+// The format is that of https://agentskills.io/specification; [Rules] lists
+// every rule that a skill is held to.
+package catalog
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ErrClosed is returned for the use of a closed catalog.
+var ErrClosed = errors.New("catalog is closed")
+
+// Options configure a catalog.
+type Options struct {
+	// Roots are scanned in order; on equal names the earlier root wins and
+	// the loser is a problem.
+	Roots []Root
+	// Strict excludes whatever the Agent Skills reference validator rejects.
+	// Without it cosmetic faults are warnings.
+	Strict bool
+	// Poll is the time between two looks at the roots of a [Catalog.Watch].
+	// It is for network file systems, which send no events. If zero, the
+	// operating system's file events are used.
+	Poll time.Duration
+	// Logger receives the errors among the problems, and on its debug level
+	// the warnings and scans. If nil, nothing is logged.
+	Logger *slog.Logger
+}
+
+// Catalog keeps the newest snapshot of its roots. It is safe for concurrent
+// use.
+type Catalog struct {
+	roots    []Root
+	strict   bool
+	poll     time.Duration
+	log      *slog.Logger
+	snapshot atomic.Pointer[Snapshot]
+	changed  chan struct{} // holds one token while a Watch has a swap to look at
+	told     *Snapshot     // the last that a Watch told of, or the first; owned by the Watch
+
+	// scanning holds one token while a scan or a refresh runs; its holder
+	// owns the fields of scanState.
+	scanning chan struct{}
+	state    scanState
+
+	mu       sync.Mutex
+	next     *flight
+	closed   bool
+	watching bool
+	flights  sync.WaitGroup
+}
+
+// Open scans the roots once. A missing or unreadable root is a [Problem],
+// not an error; an error means that the options make no sense, or that ctx
+// ended.
+func Open(ctx context.Context, opts Options) (*Catalog, error) {
+	for _, root := range opts.Roots {
+		if err := root.validate(); err != nil {
+			return nil, err
+		}
+	}
+	if opts.Poll < 0 {
+		return nil, errors.New("the poll interval is negative")
+	}
+	c := &Catalog{
+		roots:    opts.Roots,
+		strict:   opts.Strict,
+		poll:     opts.Poll,
+		log:      opts.Logger,
+		changed:  make(chan struct{}, 1),
+		scanning: make(chan struct{}, 1),
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	c.snapshot.Store(&Snapshot{byName: map[string]*Skill{}})
+	if _, err := c.Rescan(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	c.told = c.Snapshot()
+	return c, nil
+}
+
+// Snapshot gives the newest snapshot. It never blocks on a scan.
+func (c *Catalog) Snapshot() *Snapshot { return c.snapshot.Load() }
+
+// Close waits for the scan that runs and removes what the catalog extracted
+// from archives. The snapshots stay readable; the files of archived skills
+// are gone.
+func (c *Catalog) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	if c.next != nil {
+		c.next.cancel()
+	}
+	c.mu.Unlock()
+	c.flights.Wait()
+	c.scanning <- struct{}{}
+	defer func() { <-c.scanning }()
+	return c.state.archives.close()
+}

@@ -1,0 +1,90 @@
+package catalog
+
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	entryName = "SKILL.md"
+	toolsName = "tools.json"
+	// maxPackEntries bounds how many documents of a pack are opened in
+	// search of the one that carries frontmatter.
+	maxPackEntries = 32
+)
+
+// entryDocument chooses the entry document among a directory's entries, or
+// gives the empty string.
+func entryDocument(r *report, entries []fs.DirEntry) string {
+	var others []string
+	exact := false
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == entryName:
+			exact = true
+		case len(name) == len(entryName) && strings.EqualFold(name, entryName):
+			others = append(others, name)
+		}
+	}
+	dir := r.file
+	defer func() { r.file = dir }()
+	switch {
+	case len(others) == 0 && exact:
+		return entryName
+	case len(others) == 0:
+		return ""
+	}
+	slices.Sort(others)
+	// The reference validator looks for SKILL.md, then for skill.md.
+	chosen := others[0]
+	if slices.Contains(others, "skill.md") {
+		chosen = "skill.md"
+	}
+	if exact {
+		chosen = entryName
+	}
+	r.file = shownPath(dir, chosen)
+	if exact || len(others) > 1 {
+		r.add("entry-twice", position{}, "it was chosen among files that differ in letter case only")
+	}
+	switch chosen {
+	case entryName:
+	case "skill.md":
+		r.add("entry-lowercase", position{}, "the file is named skill.md")
+	default:
+		r.add("entry-case", position{}, "the file is named %s", chosen)
+	}
+	return chosen
+}
+
+// packEntry chooses the entry document of a capability pack: the first that
+// carries frontmatter of the configured name, SKILL.md, README.md and the
+// *.md files in byte order. present tells whether there was any document.
+func packEntry(dir, configured string, entries []fs.DirEntry) (name string, present bool) {
+	there := map[string]bool{}
+	var documents []string
+	for _, e := range entries {
+		there[e.Name()] = true
+		if filepath.Ext(e.Name()) == ".md" {
+			documents = append(documents, e.Name())
+		}
+	}
+	slices.Sort(documents)
+	order := append([]string{configured, entryName, "README.md"}, documents...)
+	opened := 0
+	for i, candidate := range order {
+		if !there[candidate] || slices.Contains(order[:i], candidate) || opened == maxPackEntries {
+			continue
+		}
+		opened++
+		if head, _, err := readHead(dir, candidate); err == nil && carriesFrontmatter(head) {
+			return candidate, true
+		}
+	}
+	return "", opened > 0
+}
+
+// shownPath joins a path for a problem.
+func shownPath(dir, name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }

@@ -1,0 +1,120 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// identity tells two states of a file apart without reading it.
+type identity struct {
+	size, modified int64 // bytes; nanoseconds since 1970
+	status         fileStatus
+}
+
+func identityOf(info fs.FileInfo) identity {
+	return identity{info.Size(), info.ModTime().UnixNano(), statusOf(info)}
+}
+
+// settleTime is the coarsest time stamp that file systems in use have, in
+// nanoseconds (FAT: 2 s). A file that was written less than this before it
+// was read can be written again without a change of its identity.
+const settleTime = int64(2 * time.Second)
+
+// reading is what was read of an entry document: enough to tell later
+// whether it still stands so.
+type reading struct {
+	id   identity
+	when int64             // nanoseconds since 1970
+	sum  [sha256.Size]byte // of the head
+}
+
+// settled tells whether an equal identity proves an equal content.
+func (r reading) settled() bool {
+	return max(r.id.modified, r.id.status.changed) < r.when-settleTime
+}
+
+// current tells whether the document is still as it was read.
+func (r reading) current(dir, entry string) bool {
+	if r.settled() {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return false
+		}
+		defer root.Close()
+		info, err := root.Stat(entry)
+		return err == nil && identityOf(info) == r.id
+	}
+	_, now, err := readHead(dir, entry)
+	return err == nil && now.id == r.id && now.sum == r.sum
+}
+
+var (
+	// errNotRegular marks an entry document that is a directory, a FIFO, a
+	// device or the like.
+	errNotRegular = errors.New("not a regular file")
+	// errUnreadable marks a document that could be opened and not be read.
+	errUnreadable = errors.New("cannot be read")
+)
+
+// readHead reads an entry document up to the end of its frontmatter, and at
+// most [maxHeadBytes]. It follows links inside dir only, and opens nothing
+// that could block.
+func readHead(dir, entry string) ([]byte, reading, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, reading{}, err
+	}
+	defer root.Close()
+	// To open a device can be to act on it, so look first.
+	if info, err := root.Stat(entry); err != nil {
+		return nil, reading{}, err
+	} else if !info.Mode().IsRegular() {
+		return nil, reading{}, errNotRegular
+	}
+	file, err := root.OpenFile(entry, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, reading{}, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, reading{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, reading{}, errNotRegular
+	}
+	when := nowNanos()
+	head, err := readUntilClosed(file)
+	if err != nil {
+		return nil, reading{}, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	return head, reading{identityOf(info), when, sha256.Sum256(head)}, nil
+}
+
+// readUntilClosed reads in growing steps, since most frontmatter is short
+// and the body is of no use to a scan.
+func readUntilClosed(file io.Reader) ([]byte, error) {
+	var head []byte
+	for size := 4 << 10; ; size *= 4 {
+		size = min(size, maxHeadBytes)
+		grown := make([]byte, size)
+		n := copy(grown, head)
+		m, err := io.ReadFull(file, grown[n:])
+		head = grown[:n+m]
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return head, nil
+		case err != nil:
+			return nil, err
+		case size == maxHeadBytes || splitDocument(&report{}, head, false).found:
+			return head, nil
+		}
+	}
+}
+
+func nowNanos() int64 { return time.Now().UnixNano() }

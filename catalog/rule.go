@@ -1,0 +1,107 @@
+package catalog
+
+// Rule is one thing that roots, skills, archives and tools.json files are
+// held to.
+type Rule struct {
+	// Name is stable and in kebab case.
+	Name string
+	// Lenient and Strict are what breaking it costs without and with
+	// [Options.Strict].
+	Lenient, Strict Severity
+	// Hint says how to mend it.
+	Hint string
+}
+
+// Rules gives every rule, in the order of the documentation. The caller may
+// change the slice.
+func Rules() []Rule { return append([]Rule(nil), rules...) }
+
+// In the strict column a rule is an Error wherever the reference validator,
+// skills-ref, rejects the skill. In the lenient one it is a Warning wherever
+// the skill can still be used as its author meant it.
+var rules = []Rule{
+	{"root-missing", Error, Error, "create the directory, or correct the path of the root"},
+	{"root-unreadable", Error, Error, "give the server's user the right to read and search it"},
+	{"root-type", Error, Error, "name a directory, or an archive that ends in .skill or .zip"},
+	{"root-duplicate", Warning, Warning, "name each root once"},
+	{"directory-unreadable", Error, Error, "give the server's user the right to read and search it"},
+	{"directory-depth", Warning, Warning, "move skills to at most eight levels below the root"},
+	{"scan-limit", Error, Error, "name roots that hold skills and little else"},
+	{"link-broken", Warning, Warning, "remove the symbolic link, or correct its target"},
+	{"link-loop", Warning, Warning, "remove the symbolic link"},
+	{"watch-limit", Warning, Warning, "raise the limit (on Linux: sysctl fs.inotify.max_user_watches and fs.inotify.max_user_instances), or name smaller roots"},
+
+	{"entry-lowercase", Warning, Warning, "rename the file to SKILL.md"},
+	{"entry-case", Warning, Error, "rename the file to SKILL.md"},
+	{"entry-twice", Warning, Warning, "keep one of them, named SKILL.md"},
+	{"entry-type", Error, Error, "make it a regular file"},
+	{"entry-link", Error, Error, "put the file itself into the skill directory; links that leave it are not followed"},
+	{"entry-unreadable", Error, Error, "give the server's user the right to read it"},
+	{"pack-entry", Error, Error, "begin SKILL.md, README.md or the configured entry document with frontmatter that has name and description"},
+
+	{"encoding", Error, Error, "save the file as UTF-8"},
+	{"body-encoding", Warning, Warning, "save the file as UTF-8"},
+	{"frontmatter-missing", Error, Error, "begin the file with a line ---, then name and description, then a line ---"},
+	{"frontmatter-blank-lines", Warning, Error, "remove the blank lines before the first ---"},
+	{"frontmatter-unclosed", Error, Error, "end the frontmatter with a line that is exactly ---"},
+	{"frontmatter-size", Error, Error, "keep the frontmatter below 64 KiB; long text belongs into the body"},
+	{"frontmatter-type", Error, Error, "write the frontmatter as lines of key: value"},
+
+	{"yaml-syntax", Error, Error, "correct the YAML; quote values that hold punctuation"},
+	{"yaml-colon", Warning, Error, "put the value into quotes"},
+	{"yaml-documents", Error, Error, "keep one YAML document between the two --- lines"},
+	{"yaml-duplicate-key", Error, Error, "keep one of the two"},
+	{"yaml-key-type", Error, Error, "make the key a string; quote it if it looks like a number or a boolean"},
+	{"yaml-alias", Error, Error, "write the value out instead of using anchors and aliases"},
+	{"yaml-subset", Warning, Error, "write block mappings and sequences, without anchors and merge keys"},
+	{"yaml-depth", Error, Error, "nest values less deeply"},
+	{"yaml-tag", Warning, Error, "remove the tag"},
+	{"yaml-number", Warning, Warning, "quote the value; JSON has no such number"},
+
+	{"name-missing", Error, Error, "add name: with the name of the skill's directory"},
+	{"name-unusable", Error, Error, "use lowercase letters, digits and hyphens"},
+	{"name-length", Error, Error, "use at most 64 characters"},
+	{"name-type", Warning, Warning, "quote the name, so that every reader takes it for a string"},
+	{"name-format", Warning, Error, "use lowercase letters, digits and single hyphens, none at the edges"},
+	{"name-directory", Warning, Error, "give the directory and the skill the same name"},
+	{"name-taken", Error, Error, "rename one of the two skills"},
+	{"description-missing", Error, Error, "add description: with what the skill does and when to use it"},
+	{"description-length", Warning, Error, "shorten it to 1024 characters; the rest belongs into the body"},
+	{"description-type", Warning, Warning, "write the description as one string"},
+	{"license-type", Warning, Warning, "write the license as one string"},
+	{"compatibility-length", Warning, Error, "shorten it to 500 characters"},
+	{"compatibility-type", Warning, Error, "write the compatibility as one string"},
+	{"metadata-type", Warning, Warning, "write metadata as a mapping of strings to strings"},
+	{"metadata-value", Warning, Warning, "quote the value, so that every reader takes it for a string"},
+	{"allowed-tools-type", Warning, Error, "write allowed-tools as a string or a list of strings; what is neither grants nothing"},
+	{"allowed-tools-spelling", Warning, Error, "spell the key allowed-tools"},
+	{"allowed-tools-twice", Warning, Error, "keep allowed-tools only"},
+	{"unknown-key", Warning, Error, "move it under metadata, or correct its spelling"},
+	{"extension-key", Warning, Error, "none is needed for hosts that know the key; others ignore it"},
+
+	{"archive-format", Error, Error, "pack the skill again, as a plain ZIP file"},
+	{"archive-limit", Error, Error, "pack fewer or smaller files"},
+	{"archive-name", Error, Error, "use relative slash-separated names without .."},
+	{"archive-duplicate", Error, Error, "give every file one name, not only differing in case"},
+	{"archive-link", Error, Error, "pack regular files and directories only"},
+	{"archive-empty", Warning, Warning, "pack a directory that holds SKILL.md, or move the file out of the root"},
+
+	{"tools-size", Error, Error, "keep tools.json below 256 KiB"},
+	{"tools-syntax", Error, Error, "write a JSON object {\"tools\": [...]} or a JSON array of tools"},
+	{"tools-key", Warning, Warning, "use name, description, inputSchema, run and timeoutMs"},
+	{"tools-name", Error, Error, "use 1 to 64 letters, digits, underscores and hyphens"},
+	{"tools-duplicate", Error, Error, "give every tool a name of its own"},
+	{"tools-description", Warning, Warning, "say what the tool does and when to use it"},
+	{"tools-schema", Error, Error, "make inputSchema a JSON Schema object with type: \"object\""},
+	{"tools-argv", Error, Error, "make run a list of strings that begins with a program's name or a script's relative path"},
+	{"tools-placeholder", Warning, Warning, "name a property of inputSchema"},
+	{"tools-timeout", Error, Error, "give whole milliseconds from 1 to 86400000"},
+}
+
+var ruleByName = func() map[string]Rule {
+	byName := make(map[string]Rule, len(rules))
+	for _, rule := range rules {
+		byName[rule.Name] = rule
+	}
+	return byName
+}()

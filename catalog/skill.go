@@ -1,0 +1,70 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// Skill is the metadata of one skill as it stood at a scan. It is immutable.
+type Skill struct {
+	// Name is the frontmatter's name, without white space at its edges: 1 to
+	// 64 characters, unique in a snapshot (also under Unicode NFKC).
+	Name string
+	// Description is the frontmatter's description, without white space at
+	// its edges: 1 to 1024 characters; a longer one is cut there and ends in
+	// an ellipsis, and Frontmatter has the whole.
+	Description string
+	// Path is the skill path of its skill:// URIs (SEP-2640): the root's
+	// prefix, if any, and Name as the last segment, joined by slashes. It is
+	// not percent-encoded.
+	Path string
+	// Dir is the absolute host directory. It is never shown to a client.
+	Dir string
+	// Entry is the name of the entry document inside Dir: SKILL.md, except
+	// in other letter cases and in pack roots.
+	Entry string
+	// Root is the index of the root that it was found in.
+	Root int
+
+	// License is the frontmatter's license, or empty.
+	License string
+	// Compatibility is the frontmatter's compatibility: a string as it
+	// stands, a map as compact JSON, or empty.
+	Compatibility string
+	// Metadata is the frontmatter's metadata, or nil. A number or a boolean
+	// is there as its author wrote it (1.0, not 1), a nested value as compact
+	// JSON.
+	Metadata map[string]string
+	// AllowedTools is the frontmatter's allowed-tools (or allowed_tools) as
+	// declared: one element for a string, one an item for a list. It is nil
+	// where the key is absent or null, and not nil where it is there and
+	// empty, or neither a string nor a list: that skill may use no tool.
+	AllowedTools []string
+	// Frontmatter is the whole frontmatter as a JSON object, verbatim, keys
+	// in the author's order.
+	Frontmatter json.RawMessage
+	// HasTools tells that a tools.json lies beside the entry document. It is
+	// not read at scan.
+	HasTools bool
+
+	read reading
+}
+
+// Stale tells whether the entry document is not the one that this skill was
+// read from: changed, replaced or gone. It costs one stat, and one short read
+// where the file was written so shortly before the scan that its times cannot
+// tell. [Catalog.Refresh] brings the catalog up to date. A skill in an archive
+// is compared with what was extracted, not with the archive.
+func (s *Skill) Stale() bool { return !s.read.current(s.Dir, s.Entry) }
+
+// equal tells whether a reader could tell the two apart, apart from when
+// they were read.
+func (s *Skill) equal(other *Skill) bool {
+	return s == other || s.Dir == other.Dir && s.Entry == other.Entry && s.Path == other.Path &&
+		s.Root == other.Root && s.HasTools == other.HasTools &&
+		bytes.Equal(s.Frontmatter, other.Frontmatter) &&
+		s.Compatibility == other.Compatibility && maps.Equal(s.Metadata, other.Metadata) &&
+		slices.Equal(s.AllowedTools, other.AllowedTools) && (s.AllowedTools == nil) == (other.AllowedTools == nil)
+}

@@ -1,0 +1,75 @@
+package catalog_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+)
+
+func TestSkillFields(t *testing.T) {
+	t.Parallel()
+	dir := plant(t, map[string]string{
+		"full/SKILL.md": "\ufeff---\r\nname: full\r\ndescription: >\r\n  Does it.\r\n  Well.\r\nlicense: Apache-2.0\r\n" +
+			"compatibility: {python: \">=3\", needs: [git]}\r\nmetadata: {author: me, version: 1.10, tags: [a, 1]}\r\n" +
+			"allowed-tools: Bash(git:*), Read\r\n---\r\nbody\r\n",
+		"full/tools.json": "[]",
+	})
+	c := open(t, catalog.Options{Roots: []catalog.Root{{Path: "/nonexistent", Optional: true}, {Path: dir, Prefix: "acme/x"}}})
+	got := *lookup(t, c.Snapshot(), "full")
+	want := catalog.Skill{
+		Name: "full", Description: "Does it. Well.", Path: "acme/x/full", Dir: filepath.Join(dir, "full"), Entry: "SKILL.md", Root: 1,
+		License: "Apache-2.0", Compatibility: `{"python":">=3","needs":["git"]}`,
+		Metadata:     map[string]string{"author": "me", "version": "1.10", "tags": `["a",1]`},
+		AllowedTools: []string{"Bash(git:*), Read"},
+		Frontmatter: []byte(`{"name":"full","description":"Does it. Well.\n","license":"Apache-2.0",` +
+			`"compatibility":{"python":">=3","needs":["git"]},"metadata":{"author":"me","version":1.1,"tags":["a",1]},` +
+			`"allowed-tools":"Bash(git:*), Read"}`),
+		HasTools: true,
+	}
+	if diff := cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "read" }, cmp.Ignore())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAllowedTools(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string][]string{
+		"license: x":                              nil,
+		"allowed-tools:":                          nil,
+		"allowed-tools: null":                     nil,
+		"allowed-tools: ''":                       {},
+		"allowed-tools: []":                       {},
+		"allowed-tools: {Read: x}":                {},
+		"allowed-tools: [{a: b}]":                 {},
+		"allowed-tools: Read Grep":                {"Read Grep"},
+		"allowed-tools: [Read, 'Bash(git:*)', 1]": {"Read", "Bash(git:*)", "1"},
+		"allowed_tools: [Read]":                   {"Read"},
+		"allowed_tools: [Bash]\nallowed-tools: x": {"x"},
+		"allowed-tools: Bash(npm run: *)":         {"Bash(npm run: *)"},
+		"a: &r Read\nallowed-tools: [*r]":         {"Read"},
+	} {
+		dir := plant(t, map[string]string{"demo/SKILL.md": "---\nname: demo\ndescription: x\n" + yaml + "\n---\n"})
+		got := lookup(t, openDirs(t, dir).Snapshot(), "demo").AllowedTools
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", yaml, diff)
+		}
+	}
+}
+
+func TestLongDescriptionIsCut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("日", 2000)
+	dir := plant(t, map[string]string{"demo/SKILL.md": skillText("demo", long)})
+	skill := lookup(t, openDirs(t, dir).Snapshot(), "demo")
+	if n := utf8.RuneCountInString(skill.Description); n != 1024 || !strings.HasSuffix(skill.Description, "日…") {
+		t.Errorf("the description has %d characters and ends in %q", n, skill.Description[len(skill.Description)-6:])
+	}
+	if !strings.Contains(string(skill.Frontmatter), long) {
+		t.Error("the frontmatter lost the description")
+	}
+}

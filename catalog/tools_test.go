@@ -1,0 +1,98 @@
+package catalog_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+)
+
+func TestParseTools(t *testing.T) {
+	t.Parallel()
+	want := []catalog.Tool{
+		{Name: "convert", Description: "Converts.", InputSchema: []byte(`{"type": "object", "properties": {"in": {"type": "string"}}}`),
+			Argv: []string{"scripts/convert.py", "--in", "{in}"}, TimeoutMs: 5000},
+		{Name: "list_all", Description: "Lists.", InputSchema: []byte(`{"type":"object"}`), Argv: []string{"ls"}},
+	}
+	tools := `[{"name": "convert", "description": " Converts. ",
+		"inputSchema": {"type": "object", "properties": {"in": {"type": "string"}}},
+		"run": ["scripts/convert.py", "--in", "{in}"], "timeoutMs": 5000},
+		{"name": "list_all", "description": "Lists.", "input_schema": null, "argv": ["ls"]}]`
+	for _, text := range []string{tools, `{"tools": ` + tools + `}`, "\ufeff\r\n" + tools + "\n"} {
+		got, problems := catalog.ParseTools("tools.json", []byte(text))
+		if diff := cmp.Diff(want, got); diff != "" || len(problems) > 0 {
+			t.Errorf("%s\nproblems: %v", diff, problems)
+		}
+	}
+}
+
+func TestToolRules(t *testing.T) {
+	t.Parallel()
+	const good = `{"name":"ok","description":"x","run":["a"]}`
+	tool := func(rest string) string { return `{"description":"x",` + rest + `}` }
+	for text, want := range map[string]struct {
+		rule string
+		line int
+		kept int // of the tools
+	}{
+		"":                                       {"tools-syntax", 1, 0},
+		"nonsense":                               {"tools-syntax", 1, 0},
+		"[" + good:                               {"tools-syntax", 1, 0},
+		"[" + good + "] x":                       {"tools-syntax", 1, 0},
+		"null":                                   {"tools-syntax", 1, 0},
+		"12":                                     {"tools-syntax", 1, 0},
+		"{}":                                     {"tools-syntax", 1, 0},
+		`{"tools":{}}`:                           {"tools-syntax", 1, 0},
+		`{"tools":[],"tools":[]}`:                {"tools-syntax", 1, 0},
+		"[\n" + good + ",\n}]":                   {"tools-syntax", 3, 0},
+		"[\n12,\n" + good + "]":                  {"tools-syntax", 2, 1},
+		"[null]":                                 {"tools-syntax", 1, 0},
+		"[\xff]":                                 {"encoding", 1, 0},
+		strings.Repeat(" ", 256<<10+1):           {"tools-size", 0, 0},
+		`{"$schema":"x","tools":[` + good + `]}`: {"tools-key", 1, 1},
+		"[\n\n" + tool(`"name":"a","run":["a"],"extra":1`) + "]":                              {"tools-key", 3, 1},
+		"[" + tool(`"Name":"a","run":["a"]`) + "]":                                            {"tools-key tools-name", 1, 0},
+		"[" + tool(`"name":"a b","run":["a"]`) + "," + good + "]":                             {"tools-name", 1, 1},
+		"[" + tool(`"name":12,"run":["a"]`) + "]":                                             {"tools-name", 1, 0},
+		"[" + tool(`"name":"`+strings.Repeat("a", 65)+`","run":["a"]`) + "]":                  {"tools-name", 1, 0},
+		"[" + good + "," + good + "]":                                                         {"tools-duplicate", 1, 1},
+		`[{"name":"a","run":["a"]}]`:                                                          {"tools-description", 1, 1},
+		"[" + tool(`"name":"a","run":["a"],"inputSchema":{"type":"array"}`) + "]":             {"tools-schema", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"inputSchema":{}`) + "]":                           {"tools-schema", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"inputSchema":true`) + "]":                         {"tools-schema", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"inputSchema":{"type":["object"]}`) + "]":          {"tools-schema", 1, 0},
+		"[" + tool(`"name":"a"`) + "]":                                                        {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":"ls -l"`) + "]":                                          {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":[]`) + "]":                                               {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":[""]`) + "]":                                             {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["a",null]`) + "]":                                       {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["a",1]`) + "]":                                          {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["/bin/sh"]`) + "]":                                      {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["../x"]`) + "]":                                         {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["a/../b"]`) + "]":                                       {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":[".."]`) + "]":                                           {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["."]`) + "]":                                            {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["a\\b"]`) + "]":                                         {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["C:/x"]`) + "]":                                         {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["{x}"]`) + "]":                                          {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["a","b\u0000"]`) + "]":                                  {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["a","{x}"]`) + "]":                                      {"tools-placeholder", 1, 1},
+		"[" + tool(`"name":"a","run":["a","{x}y","..","/etc"]`) + "]":                         {"", 0, 1},
+		"[" + tool(`"name":"a","run":["a"],"timeoutMs":0`) + "]":                              {"tools-timeout", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"timeout_ms":-1`) + "]":                            {"tools-timeout", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"timeoutMs":1.5`) + "]":                            {"tools-timeout", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"timeoutMs":99999999999999999999`) + "]":           {"tools-timeout", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"argv":["b"]`) + "]":                               {"tools-key", 1, 1},
+		"[" + tool(`"name":"a","run":["./scripts/a.sh"]`) + "]":                               {"", 0, 1},
+		"[" + strings.Repeat(`{"name":"a b","description":"x","run":[]},`, 1000) + good + "]": {"tools-argv tools-name", 1, 1},
+	} {
+		tools, problems := catalog.ParseTools("tools.json", []byte(text))
+		if got := rules(problems); got != want.rule || len(tools) != want.kept {
+			t.Errorf("%.100q: broke %q and kept %d, want %q and %d: %v", text, got, len(tools), want.rule, want.kept, problems)
+		} else if want.rule != "" && problems[0].Line != want.line {
+			t.Errorf("%.100q: at line %d, want %d", text, problems[0].Line, want.line)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package catalog
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// name checks the name as the reference validator does: after Unicode NFKC,
+// lowercase letters and digits of any script, and single inner hyphens.
+func (v *validator) name(dirName string) {
+	text, f, found, plain := v.text("name")
+	name := strings.TrimSpace(text)
+	switch {
+	case !found || name == "":
+		v.add("name-missing", orFirstLine(f.at), "there is no name")
+		return
+	case !plain:
+		v.add("name-missing", f.at, "the name is not a string")
+		return
+	case unusableName(name):
+		v.add("name-unusable", f.at, "the name %q cannot be part of a URI or of a line of text", clip(name))
+		return
+	case utf8.RuneCountInString(name) > maxNameChars:
+		v.add("name-length", f.at, "the name has %d characters, more than %d", utf8.RuneCountInString(name), maxNameChars)
+		return
+	}
+	v.skill.Name = name
+	if compactJSON(f.value)[0] != '"' {
+		v.add("name-type", f.at, "the name %s is not a string in YAML", name)
+	}
+	normal := norm.NFKC.String(name)
+	if fault := nameFault(normal); fault != "" {
+		v.add("name-format", f.at, "the name %q %s", name, fault)
+	}
+	if dirName != "" && norm.NFKC.String(dirName) != normal {
+		v.add("name-directory", f.at, "the skill %q lies in the directory %q", name, clip(dirName))
+	}
+}
+
+// unusableName tells whether a name would break what it is put into: a URI's
+// path segment, a line of a list, a terminal.
+func unusableName(name string) bool {
+	return name == "." || name == ".." || strings.ContainsFunc(name, func(c rune) bool {
+		return c == '/' || c == '\\' || c == utf8.RuneError || !unicode.IsPrint(c)
+	})
+}
+
+// nameFault says what is wrong with the format of a name in NFKC, or nothing.
+func nameFault(name string) string {
+	switch {
+	case utf8.RuneCountInString(name) > maxNameChars:
+		return "is longer than 64 characters in Unicode NFKC"
+	case strings.ToLower(name) != name:
+		return "is not lowercase"
+	case strings.HasPrefix(name, "-"), strings.HasSuffix(name, "-"):
+		return "has a hyphen at its edge"
+	case strings.Contains(name, "--"):
+		return "has two hyphens in a row"
+	}
+	for _, c := range name {
+		if c != '-' && !unicode.IsLetter(c) && !unicode.IsNumber(c) {
+			return "has characters other than letters, digits and hyphens"
+		}
+	}
+	return ""
+}

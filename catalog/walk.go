@@ -1,0 +1,344 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// bounds keep a scan of the wrong directory from lasting for ever.
+type bounds struct {
+	depth   int // levels below a root
+	dirs    int // directories, in all roots together
+	entries int // entries of one directory
+	skills  int // skills, in all roots together
+}
+
+// scanBounds are variables of the package for the tests alone.
+var scanBounds = bounds{depth: 8, dirs: 100_000, entries: 100_000, skills: 20_000}
+
+// errBound ends a walk at a bound; the problem has been reported.
+var errBound = errors.New("scan bound reached")
+
+// place is a directory on a walk.
+type place struct {
+	path  string // as the walk came to it
+	real  string // without symbolic links
+	shown string // in problems
+	root  int
+	depth int
+	// inSkill tells that it is a skill's directory or lies in one.
+	inSkill  bool
+	archived bool
+}
+
+func (p place) child(name string) place {
+	p.path = filepath.Join(p.path, name)
+	p.real = filepath.Join(p.real, name)
+	p.shown = filepath.Join(p.shown, name)
+	p.depth++
+	return p
+}
+
+// walker finds the candidates of all roots.
+type walker struct {
+	ctx      context.Context
+	log      *slog.Logger
+	roots    []Root
+	strict   bool
+	archives *archives
+	// watch is called for each directory before it is listed, so that no
+	// change is lost in between, and for what leads to a root. It may be nil.
+	watch func(path, real string)
+
+	dirs     int
+	seen     map[string]bool // real paths
+	deep     map[int]bool    // roots in which the depth was reported
+	found    []*candidate
+	problems []Problem
+}
+
+// walk goes through all roots.
+func (w *walker) walk() error {
+	for i := range w.roots {
+		err := w.walkRoot(i)
+		switch {
+		case errors.Is(err, errBound):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) walkRoot(i int) error {
+	root := w.roots[i]
+	r := w.report(root.Path)
+	defer w.keep(r)
+	if slices.ContainsFunc(w.roots[:i], func(r Root) bool { return r.Path == root.Path }) {
+		r.add("root-duplicate", position{}, "the root was named before")
+		return nil
+	}
+	w.watchAbove(root.Path)
+	real, err := filepath.EvalSymlinks(root.Path)
+	if err != nil {
+		reportRoot(r, root, err)
+		return nil
+	}
+	info, err := os.Stat(real)
+	top := place{path: root.Path, real: real, shown: root.Path, root: i}
+	switch {
+	case err != nil:
+		reportRoot(r, root, err)
+	case info.IsDir():
+		return w.directory(top)
+	case info.Mode().IsRegular() && isArchive(root.Path):
+		return w.archive(top)
+	default:
+		r.add("root-type", position{}, "the root is neither a directory nor an archive")
+	}
+	return nil
+}
+
+func reportRoot(r *report, root Root, err error) {
+	switch {
+	case !errors.Is(err, fs.ErrNotExist):
+		r.add("root-unreadable", position{}, "the root cannot be read: %v", cause(err))
+	case !root.Optional:
+		r.add("root-missing", position{}, "the root does not exist")
+	}
+}
+
+// directory looks for a skill in p, and then below it.
+func (w *walker) directory(p place) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	if w.seen[p.real] {
+		// The same directory by another way is the same skill: installers
+		// link one skill into the directories of several hosts.
+		w.log.Debug("directory already scanned", "path", p.path, "real", p.real)
+		return nil
+	}
+	if w.dirs++; w.dirs > scanBounds.dirs {
+		return w.bound(p, "more than %d directories", scanBounds.dirs)
+	}
+	w.seen[p.real] = true
+	if w.watch != nil && !p.archived {
+		w.watch(p.path, p.real)
+	}
+	entries, err := list(p.path)
+	switch {
+	case errors.Is(err, errBound):
+		return w.bound(p, "more than %d entries in one directory", scanBounds.entries)
+	case errors.Is(err, fs.ErrNotExist) && p.depth > 0:
+		return nil // it went away during the scan
+	case err != nil:
+		w.unreadable(p, err)
+		return nil
+	}
+	if c := w.examine(p, entries); c != nil {
+		if len(w.found) == scanBounds.skills {
+			return w.bound(p, "more than %d skills", scanBounds.skills)
+		}
+		w.found = append(w.found, c)
+		p.inSkill = true
+	}
+	return w.children(p, entries)
+}
+
+func (w *walker) unreadable(p place, err error) {
+	r := w.report(p.shown)
+	defer w.keep(r)
+	if p.depth == 0 {
+		reportRoot(r, w.roots[p.root], err)
+		return
+	}
+	r.add("directory-unreadable", position{}, "the directory cannot be read: %v", cause(err))
+}
+
+// children goes into the directories in p, and into the links and archives
+// where p is a root. Directories come first, so that a link to a sibling does
+// not take its place.
+func (w *walker) children(p place, entries []fs.DirEntry) error {
+	for _, e := range entries {
+		if name := e.Name(); e.IsDir() && !ignoredDirs[name] && !(p.inSkill && hidden(name)) {
+			if err := w.below(p, p.child(name)); err != nil {
+				return err
+			}
+		}
+	}
+	if p.depth > 0 || p.inSkill || p.archived {
+		return nil
+	}
+	for _, e := range entries {
+		var err error
+		switch name := e.Name(); {
+		case e.Type()&fs.ModeSymlink != 0:
+			err = w.link(p, p.child(name))
+		case e.Type().IsRegular() && isArchive(name):
+			err = w.archive(p.child(name))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) below(parent, p place) error {
+	if p.depth <= scanBounds.depth {
+		return w.directory(p)
+	}
+	if !parent.inSkill && !w.deep[p.root] {
+		w.deep[p.root] = true
+		r := w.report(p.shown)
+		r.add("directory-depth", position{}, "directories more than %d levels below the root are not searched", scanBounds.depth)
+		w.keep(r)
+	}
+	return nil
+}
+
+// link follows a symbolic link that lies directly in a root.
+func (w *walker) link(parent, p place) error {
+	r := w.report(p.shown)
+	defer w.keep(r)
+	real, err := filepath.EvalSymlinks(p.path)
+	if err != nil {
+		if _, gone := os.Lstat(p.path); gone != nil {
+			return nil
+		}
+		r.add("link-broken", position{}, "the symbolic link leads nowhere: %v", cause(err))
+		return nil
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		r.add("link-broken", position{}, "the symbolic link cannot be followed: %v", cause(err))
+	case info.IsDir() && within(parent.real, real):
+		r.add("link-loop", position{}, "the symbolic link leads to a directory that it lies in")
+	case info.IsDir():
+		p.real = real
+		return w.directory(p)
+	case info.Mode().IsRegular() && isArchive(p.path):
+		p.real = real
+		return w.archive(p)
+	}
+	return nil
+}
+
+// archive walks through the contents of an archive.
+func (w *walker) archive(p place) error {
+	r := w.report(p.shown)
+	defer w.keep(r)
+	dir := w.archives.open(r, p.real)
+	if dir == "" {
+		return nil
+	}
+	before := len(w.found)
+	p.path, p.real, p.depth, p.archived = dir, dir, 0, true
+	err := w.directory(p)
+	if err == nil && len(w.found) == before {
+		r.add("archive-empty", position{}, "the archive holds no skill")
+	}
+	return err
+}
+
+// examine gives the candidate that p is, or nil.
+func (w *walker) examine(p place, entries []fs.DirEntry) *candidate {
+	root := w.roots[p.root]
+	r := w.report(p.shown)
+	var entry string
+	if root.Pack && p.depth <= 1 && !p.inSkill {
+		var present bool
+		entry, present = packEntry(p.path, root.Entry, entries)
+		if entry == "" && present && p.depth == 1 {
+			r.add("pack-entry", position{}, "no document of the pack begins with frontmatter")
+		}
+	} else {
+		entry = entryDocument(r, entries)
+	}
+	if entry == "" || r.errors > 0 {
+		w.keep(r)
+		return nil
+	}
+	c := &candidate{
+		dir: p.path, shown: p.shown, entry: entry, root: p.root, prefix: root.Prefix,
+		depth: p.depth, archived: p.archived, notes: r.problems,
+		hasTools: slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+			return e.Name() == toolsName && e.Type().IsRegular()
+		}),
+	}
+	if !p.archived || p.depth > 0 {
+		c.dirName = filepath.Base(p.path)
+	}
+	return c
+}
+
+func (w *walker) bound(p place, format string, args ...any) error {
+	r := w.report(p.shown)
+	r.add("scan-limit", position{}, "the scan ends here: "+format, args...)
+	w.keep(r)
+	return errBound
+}
+
+func (w *walker) report(file string) *report { return &report{file: file, strict: w.strict} }
+
+func (w *walker) keep(r *report) { w.problems = append(w.problems, r.problems...) }
+
+// watchAbove watches the nearest directory above a root that exists, in
+// which the root, or the way to it, will appear again after it went away.
+func (w *walker) watchAbove(path string) {
+	if w.watch == nil {
+		return
+	}
+	for {
+		parent := filepath.Dir(path)
+		if real, err := filepath.EvalSymlinks(parent); err == nil {
+			w.watch(parent, real)
+			return
+		}
+		if parent == path {
+			return
+		}
+		path = parent
+	}
+}
+
+// list gives a directory's entries, sorted by name. It stops at a bound and
+// cannot block on a FIFO that took the directory's place.
+func list(dir string) ([]fs.DirEntry, error) {
+	file, err := os.OpenFile(dir, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var entries []fs.DirEntry
+	for {
+		more, err := file.ReadDir(4096)
+		entries = append(entries, more...)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(entries) > scanBounds.entries {
+			return nil, errBound
+		}
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+// within tells whether path is dir or lies below it.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+}

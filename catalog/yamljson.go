@@ -1,0 +1,177 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"gopkg.in/yaml.v3"
+)
+
+const (
+	// maxYAMLDepth bounds how deep values may nest.
+	maxYAMLDepth = 64
+	// maxYAMLBytes bounds the JSON, in bytes, and so the values, once aliases
+	// are resolved. 64 KiB of YAML without aliases cannot reach it.
+	maxYAMLBytes = 1 << 20
+)
+
+// yamlFault is what makes a parsed frontmatter unusable.
+type yamlFault struct {
+	rule    string
+	at      position
+	message string
+}
+
+func (f *yamlFault) Error() string { return f.message }
+
+// encoder writes YAML nodes as JSON.
+type encoder struct {
+	report *report
+	offset int // lines of the document before the YAML
+	out    bytes.Buffer
+	depth  int
+}
+
+// document encodes the top-level mapping.
+func (e *encoder) document(root *yaml.Node) (mapping, error) {
+	if err := e.value(root, root); err != nil {
+		return mapping{}, err
+	}
+	m := mapping{json: bytes.Clone(e.out.Bytes()), offset: e.offset}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key := root.Content[i]
+		m.fields = append(m.fields, field{target(key).Value, e.at(key), target(root.Content[i+1])})
+	}
+	return m, nil
+}
+
+// value encodes n. Problems are placed at where, which is the alias that led
+// to n if there is one.
+func (e *encoder) value(n, where *yaml.Node) error {
+	if e.out.Len() > maxYAMLBytes {
+		return &yamlFault{"yaml-alias", e.at(where), "the aliases of the frontmatter expand to too much"}
+	}
+	if e.depth >= maxYAMLDepth {
+		// An alias inside of what it stands for ends here too.
+		return &yamlFault{"yaml-depth", e.at(where), fmt.Sprintf("values nest more than %d deep", maxYAMLDepth)}
+	}
+	if n.Kind == yaml.AliasNode {
+		e.subset(where, "an alias")
+		e.depth++
+		defer func() { e.depth-- }()
+		return e.value(n.Alias, where)
+	}
+	if n.Anchor != "" {
+		e.subset(where, "an anchor")
+	}
+	if n.Style&yaml.FlowStyle != 0 {
+		e.subset(where, "a flow collection")
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		return e.mapping(n, where)
+	case yaml.SequenceNode:
+		return e.sequence(n, where)
+	default:
+		e.out.Write(e.scalar(n, where))
+		return nil
+	}
+}
+
+func (e *encoder) mapping(n, where *yaml.Node) error {
+	e.foreignTag(n, where, "!!map")
+	e.depth++
+	defer func() { e.depth-- }()
+	seen := make(map[string]bool, len(n.Content)/2)
+	e.out.WriteByte('{')
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		node := n.Content[i]
+		key, err := e.key(node)
+		if err != nil {
+			return err
+		}
+		if seen[key] {
+			return &yamlFault{"yaml-duplicate-key", e.at(node), fmt.Sprintf("the key %q stands there twice", clip(key))}
+		}
+		seen[key] = true
+		if i > 0 {
+			e.out.WriteByte(',')
+		}
+		e.out.Write(quoteJSON(key))
+		e.out.WriteByte(':')
+		if err := e.value(n.Content[i+1], n.Content[i+1]); err != nil {
+			return err
+		}
+	}
+	e.out.WriteByte('}')
+	return nil
+}
+
+// key gives a mapping's key, which must be a string (RFC 8259, section 4).
+func (e *encoder) key(n *yaml.Node) (string, error) {
+	scalar := target(n)
+	if scalar.Kind != yaml.ScalarNode {
+		return "", &yamlFault{"yaml-key-type", e.at(n), "a key is not a string but a collection"}
+	}
+	if encoded := e.scalar(scalar, n); encoded[0] != '"' {
+		return "", &yamlFault{"yaml-key-type", e.at(n), fmt.Sprintf("the key %s is not a string", clip(string(encoded)))}
+	}
+	if n.Kind == yaml.AliasNode || n.Anchor != "" || n.Tag == "!!merge" {
+		e.subset(n, "an anchor, an alias or a merge key")
+	}
+	return scalar.Value, nil
+}
+
+func (e *encoder) sequence(n, where *yaml.Node) error {
+	e.foreignTag(n, where, "!!seq")
+	e.depth++
+	defer func() { e.depth-- }()
+	e.out.WriteByte('[')
+	for i, item := range n.Content {
+		if i > 0 {
+			e.out.WriteByte(',')
+		}
+		if err := e.value(item, item); err != nil {
+			return err
+		}
+	}
+	e.out.WriteByte(']')
+	return nil
+}
+
+// foreignTag reports a tag outside of the core schema; the value is read as
+// if the tag were not there.
+func (e *encoder) foreignTag(n, where *yaml.Node, core string) {
+	if n.Style&yaml.TaggedStyle != 0 && n.Tag != core {
+		e.report.add("yaml-tag", e.at(where), "the tag %s was ignored", clip(n.Tag))
+	}
+}
+
+// subset reports what skills-ref, which reads YAML with StrictYAML, rejects.
+func (e *encoder) subset(where *yaml.Node, what string) {
+	if e.report.strict {
+		e.report.add("yaml-subset", e.at(where), "the reference validator does not read %s", what)
+	}
+}
+
+func (e *encoder) at(n *yaml.Node) position { return position{e.offset + n.Line, n.Column} }
+
+// target follows an alias.
+func target(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// quoteJSON writes a JSON string, characters verbatim wherever JSON lets
+// them be.
+func quoteJSON(text string) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	// A string always has an encoding, and a bytes.Buffer takes it.
+	_ = encoder.Encode(text)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
