@@ -1,0 +1,101 @@
+package sandbox
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Lookup finds a program as the sandbox would: by name on its PATH, or by an
+// absolute path. It gives the path to start.
+type Lookup func(name string) (path string, found bool)
+
+// CommandLine gives what a backend starts for s: the path of the program,
+// found by look, followed by its arguments. The skill's directory is seen as
+// skillDir by the program, which is s.SkillDir where the sandbox shares the
+// host's paths. Errors are of type [SetupError].
+func (s Spec) CommandLine(skillDir string, look Lookup) ([]string, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.Script != "":
+		return s.scriptLine(skillDir, look)
+	case s.Shell != "":
+		return shellLine(s.Shell, look)
+	}
+	program, found := look(s.Argv[0])
+	if !found {
+		return nil, &SetupError{
+			Rule:    "program-missing",
+			Message: fmt.Sprintf("there is no program %q in the sandbox", s.Argv[0]),
+			Hint:    "Use a program that is installed, or a script of the skill.",
+		}
+	}
+	return append([]string{program}, s.Argv[1:]...), nil
+}
+
+func (s Spec) scriptLine(skillDir string, look Lookup) ([]string, error) {
+	choices, err := interpreters(s.SkillDir, s.Script)
+	if err != nil {
+		return nil, err
+	}
+	script := path.Join(filepath.ToSlash(skillDir), s.Script)
+	if choices == nil { // its own program
+		return append([]string{script}, s.Args...), nil
+	}
+	for _, choice := range choices {
+		if program, found := look(choice[0]); found {
+			return slices.Concat([]string{program}, choice[1:], []string{script}, s.Args), nil
+		}
+	}
+	return nil, missingInterpreter(s.Script, choices)
+}
+
+// shellLine ends the shell's own options before the program, which else would
+// be taken for one where it begins with a hyphen.
+func shellLine(program string, look Lookup) ([]string, error) {
+	if bash, found := look("bash"); found {
+		return []string{bash, "--noprofile", "--norc", "-c", "--", program}, nil
+	}
+	if sh, found := look("sh"); found {
+		return []string{sh, "-c", "--", program}, nil
+	}
+	return nil, &SetupError{
+		Rule:    "interpreter-missing",
+		Message: "there is neither bash nor sh in the sandbox",
+		Hint:    "Run a script of the skill instead of a shell command.",
+	}
+}
+
+// check refuses a spec that no backend could run as it is meant.
+func (s Spec) check() error {
+	ways := 0
+	for _, set := range []bool{s.Script != "", s.Shell != "", len(s.Argv) > 0} {
+		if set {
+			ways++
+		}
+	}
+	switch {
+	case ways != 1:
+		return invalidSpec("exactly one of script, shell command and program must be given")
+	case s.Script == "" && len(s.Args) > 0:
+		return invalidSpec("arguments are for scripts only")
+	case len(s.Argv) > 0 && s.Argv[0] == "":
+		return invalidSpec("the program's name is empty")
+	case (s.Script != "" || s.InSkill) && s.SkillDir == "":
+		return invalidSpec("no skill directory is given")
+	}
+	for _, text := range slices.Concat([]string{s.Script, s.Shell}, s.Argv, s.Args) {
+		if strings.ContainsRune(text, 0) {
+			return invalidSpec("a NUL byte cannot be part of a command line")
+		}
+	}
+	return nil
+}
+
+func invalidSpec(message string) error {
+	return &SetupError{Rule: "spec-invalid", Message: message, Hint: "Correct the call and try again."}
+}

@@ -1,0 +1,82 @@
+package host
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
+)
+
+// searchPath is where programs are found: absolute directories only, so that
+// what is found does not depend on where a program starts.
+type searchPath []string
+
+func newSearchPath(list string) searchPath {
+	var dirs searchPath
+	for _, dir := range filepath.SplitList(list) {
+		if filepath.IsAbs(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+func (p searchPath) String() string {
+	return strings.Join(p, string(filepath.ListSeparator))
+}
+
+// look is a [sandbox.Lookup].
+func (p searchPath) look(name string) (string, bool) {
+	if filepath.IsAbs(name) {
+		return findExecutable(name)
+	}
+	if name != filepath.Base(name) || name == "." || name == ".." {
+		return "", false
+	}
+	for _, dir := range p {
+		if found, ok := findExecutable(filepath.Join(dir, name)); ok {
+			return found, true
+		}
+	}
+	return "", false
+}
+
+// baseEnv is the part of the environment that is the same in all runs. It is
+// an allow-list: of the server's own environment only TZ passes, and what
+// Windows programs cannot start without.
+func baseEnv(path searchPath) map[string]string {
+	env := map[string]string{
+		"PATH":   path.String(),
+		"LANG":   "C.UTF-8",
+		"LC_ALL": "C.UTF-8",
+	}
+	passed := []string{"TZ"}
+	if runtime.GOOS == "windows" {
+		passed = append(passed, "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT")
+	}
+	for _, name := range passed {
+		if value, set := os.LookupEnv(name); set {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// environ gives the environment of one run.
+func (b *Backend) environ(spec sandbox.Spec) ([]string, error) {
+	env := maps.Clone(b.base)
+	if spec.SkillDir != "" {
+		env["SKILL_DIR"] = spec.SkillDir
+	}
+	home := filepath.Join(spec.Workspace, filepath.FromSlash(scratch.Home))
+	tmp := filepath.Join(spec.Workspace, filepath.FromSlash(scratch.Tmp))
+	env["WORKSPACE"], env["HOME"], env["TMPDIR"] = spec.Workspace, home, tmp
+	if runtime.GOOS == "windows" {
+		env["USERPROFILE"], env["TEMP"], env["TMP"] = home, tmp, tmp
+	}
+	return spec.Environ(env)
+}

@@ -1,0 +1,21 @@
+//go:build unix && !linux
+
+package host_test
+
+import (
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest"
+)
+
+func TestContract(t *testing.T) {
+	const escaped = "a process that leaves the process group goes on"
+	var except []sandboxtest.Exclusion
+	for _, name := range []string{"session", "daemon", "daemon-without-environment", "chain"} {
+		except = append(except,
+			sandboxtest.Exclusion{Case: "survivors-at-exit-" + name, Reason: escaped},
+			sandboxtest.Exclusion{Case: "survivors-at-cancel-" + name, Reason: escaped})
+	}
+	except = append(except, sandboxtest.Exclusion{Case: "survivors-at-timeout", Reason: escaped})
+	sandboxtest.Run(t, open, except...)
+}

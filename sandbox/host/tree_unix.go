@@ -1,0 +1,81 @@
+//go:build unix && !linux
+
+package host
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const bounded = "time, output and the life of their process group are bounded, and a process that leaves its group goes on"
+
+// tree is a program and its process group.
+type tree struct {
+	command *exec.Cmd
+	killed  atomic.Bool
+}
+
+// prepare keeps from programs what the server has inherited from its own
+// parent. What Go opens is marked already.
+func prepare() error {
+	open, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return err
+	}
+	for _, entry := range open {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
+}
+
+// start starts a program in a session of its own. Errors are of type
+// [sandbox.SetupError].
+func start(what program, s *streams) (*tree, error) {
+	command := &exec.Cmd{
+		Path:        what.Argv[0],
+		Args:        what.Argv,
+		Env:         what.Env,
+		Dir:         what.Dir,
+		Stdout:      s.stdout,
+		Stderr:      s.stderr,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+		WaitDelay:   pipeDelay,
+	}
+	if s.stdin != nil {
+		command.Stdin = bytes.NewReader(s.stdin)
+	}
+	if err := command.Start(); err != nil {
+		return nil, startFailed(err)
+	}
+	return &tree{command: command}, nil
+}
+
+// kill kills the process group. It may be called at any time, more than once,
+// from any goroutine.
+func (t *tree) kill() {
+	t.killed.Store(true)
+	t.killGroup()
+}
+
+func (t *tree) killGroup() { unix.Kill(-t.command.Process.Pid, unix.SIGKILL) }
+
+// wait returns when the program has ended, its group is dead and its output
+// is captured. The children that it leaves behind may go on with its output
+// for as long as pipeDelay. There is no error.
+func (t *tree) wait() (ending, error) {
+	t.command.Wait() // how it ended is in ProcessState
+	t.killGroup()
+	status := t.command.ProcessState.Sys().(syscall.WaitStatus)
+	if status.Exited() {
+		return ending{code: status.ExitStatus(), killed: t.killed.Load()}, nil
+	}
+	return ending{signal: signalName(status.Signal()), killed: t.killed.Load()}, nil
+}

@@ -1,0 +1,158 @@
+// Package sandbox is the port to what runs a skill's programs: what to run
+// and under which limits goes in, what happened comes out. It knows nothing
+// of MCP and nothing of any engine; each backend is a package below it.
+package sandbox
+
+import (
+	"context"
+	"time"
+)
+
+// Backend runs programs of skills.
+//
+// Run starts one program, waits until its whole process tree is dead and
+// gives the result. A program's own failure, a timeout, a signal or an
+// output limit is a Result, never an error: an error means that the program
+// was not started, and wraps [ErrUnavailable] or a [SetupError]. When ctx
+// ends, the tree is killed and the Result's Status is [Canceled]. Run may be
+// called from many goroutines.
+type Backend interface {
+	Run(ctx context.Context, spec Spec) (Result, error)
+	// Info describes the backend and the tier that is in force.
+	Info() Info
+	// Close kills what still runs and releases everything. No Run may start
+	// after it.
+	Close() error
+}
+
+// Info describes a backend.
+type Info struct {
+	// Backend is its stable name, such as "unsafe-host".
+	Backend string
+	// Tier is what is enforced, such as "none".
+	Tier string
+	// Notice is one sentence for people and models that says what is and is
+	// not isolated.
+	Notice string
+	// SkillDir and Workspace are the two directories as programs see them:
+	// a path, or a variable such as "$SKILL_DIR" where it differs by run.
+	SkillDir, Workspace string
+}
+
+// Spec is one run.
+type Spec struct {
+	// Exactly one of Script, Shell and Argv is set.
+
+	// Script is the clean, slash-separated path of a file in SkillDir that
+	// is run with Args, without a shell; the interpreter comes from its
+	// shebang, else from its extension.
+	Script string
+	// Shell is a program for bash (--noprofile --norc), or for sh where
+	// there is no bash.
+	Shell string
+	// Argv is a program, by name on the sandbox's PATH, and its arguments.
+	Argv []string
+
+	// Args are the arguments of Script.
+	Args []string
+	// Stdin is what the program reads; nil means an empty input.
+	Stdin []byte
+	// Env is added to the clean environment. SKILL_DIR, WORKSPACE, HOME,
+	// TMPDIR and PATH are the backend's and cannot be set here.
+	Env map[string]string
+	// InSkill starts the program in SkillDir instead of Workspace.
+	InSkill bool
+	// SkillDir is the absolute host directory of the skill, read-only to
+	// the program where the tier can enforce it.
+	SkillDir string
+	// Workspace is the absolute host directory that the program may write.
+	Workspace string
+	Limits    Limits
+	// Progress, if set, is called from one goroutine with the newest whole
+	// line of output, at most four times a second.
+	Progress func(line string)
+}
+
+// Limits bound one run. A zero field means the backend's default.
+type Limits struct {
+	// Timeout is wall-clock time. Default [DefaultTimeout].
+	Timeout time.Duration
+	// OutputBytes is how much of stdout and of stderr, each, is kept in the
+	// Result: half from the head, half from the tail. Default
+	// [DefaultOutputBytes].
+	OutputBytes int64
+	// SpillBytes is how much output, each stream, may be produced before the
+	// run is killed with [OutputLimit]. Default [DefaultSpillBytes].
+	SpillBytes int64
+}
+
+// Defaults of [Limits].
+const (
+	DefaultTimeout     = 60 * time.Second
+	DefaultOutputBytes = 32 << 10
+	DefaultSpillBytes  = 16 << 20
+)
+
+// Status tells how a run ended.
+type Status string
+
+// The ways in which a run can end.
+const (
+	Exited      Status = "exited"       // with Result.ExitCode
+	Signaled    Status = "signaled"     // by Result.Signal, not sent by us
+	TimedOut    Status = "timeout"      // killed at Limits.Timeout
+	OutputLimit Status = "output_limit" // killed at Limits.SpillBytes
+	Canceled    Status = "canceled"     // killed because ctx ended
+)
+
+// Result is what happened.
+type Result struct {
+	Status Status
+	// ExitCode is 0 to 255; -1 where Status is not Exited.
+	ExitCode int
+	// Signal is a POSIX name such as "SIGSEGV", or empty.
+	Signal string
+	// Stdout and Stderr are what the program wrote.
+	Stdout, Stderr Output
+	// Duration is wall-clock time from start to the death of the last
+	// process.
+	Duration time.Duration
+	// Artifacts are the files that the run made or changed in Workspace,
+	// sorted by path.
+	Artifacts []Artifact
+	// ArtifactsOmitted counts those beyond [MaxArtifacts] and special files
+	// and links, which are never artifacts.
+	ArtifactsOmitted int
+	Info             Info
+}
+
+// Output is one captured stream.
+type Output struct {
+	// Data is the whole stream, or its head and tail where it was longer
+	// than Limits.OutputBytes.
+	Data []byte
+	// Head is the length of the head in Data; equal to len(Data) where
+	// nothing is missing.
+	Head int
+	// Total is how many bytes the program wrote.
+	Total int64
+	// Spill is the path, relative to Workspace, of the file that holds the
+	// whole stream, or empty where Data is whole.
+	Spill string
+}
+
+// Artifact is one regular file in the workspace.
+type Artifact struct {
+	// Path is slash-separated and relative to the workspace.
+	Path string
+	// Size is in bytes.
+	Size int64
+}
+
+// MaxArtifacts is how many artifacts a Result lists.
+const MaxArtifacts = 100
+
+// PrivateDir is the directory at the top of a workspace that belongs to the
+// backend: it holds a program's HOME and TMPDIR and the files that
+// [Output.Spill] names. What is in it is never an artifact.
+const PrivateDir = ".skills-mcp"

@@ -1,0 +1,111 @@
+package sandboxtest
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// artifacts are the files that a run leaves.
+func artifacts() []contract {
+	return []contract{
+		{name: "artifacts-new-and-changed", test: testArtifacts},
+		{name: "artifacts-special-files", test: testArtifactsSpecial},
+		{name: "artifacts-many", test: testArtifactsMany},
+		{name: "workspace-hostile", test: testWorkspaceHostile},
+	}
+}
+
+func testArtifacts(t *testing.T, f *fixture) {
+	workspace := t.TempDir()
+	before := time.Now().Add(-time.Hour)
+	for _, name := range []string{"kept", "grown", "rewritten", "replaced", "removed"} {
+		file := filepath.Join(workspace, name)
+		if err := errors.Join(os.WriteFile(file, []byte("old"), 0o644), os.Chtimes(file, before, before)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result := f.run(t, sandbox.Spec{Workspace: workspace, Shell: `
+		echo more >> grown
+		printf new > rewritten
+		cp -p replaced temporary && mv temporary replaced
+		rm removed
+		cat kept > /dev/null
+		mkdir -p empty a/b && printf 12345 > a/b/nested.txt
+		touch 'größe ☃.txt' 'two
+lines' .hidden
+		echo h > "$HOME/.history"; echo t > "$TMPDIR/t"`})
+	expectExit(t, result, 0)
+	want := []sandbox.Artifact{
+		{Path: ".hidden"},
+		{Path: "a/b/nested.txt", Size: 5},
+		{Path: "grown", Size: 8},
+		{Path: "größe ☃.txt"},
+		{Path: "replaced", Size: 3},
+		{Path: "rewritten", Size: 3},
+		{Path: "two\nlines"},
+	}
+	if !slices.Equal(result.Artifacts, want) || result.ArtifactsOmitted != 0 {
+		t.Errorf("artifacts are %+v, %d omitted, want %+v", result.Artifacts, result.ArtifactsOmitted, want)
+	}
+	again := f.run(t, sandbox.Spec{Workspace: workspace, Shell: "true"})
+	if len(again.Artifacts) != 0 || again.ArtifactsOmitted != 0 {
+		t.Errorf("a run that changes nothing has artifacts %+v, %d omitted", again.Artifacts, again.ArtifactsOmitted)
+	}
+}
+
+func testArtifactsSpecial(t *testing.T, f *fixture) {
+	result := f.run(t, sandbox.Spec{Shell: `
+		echo plain > plain
+		ln -s /etc/passwd link-out
+		ln -s plain link-in
+		ln -s . loop
+		mkfifo fifo
+		echo twice > hard1 && ln hard1 hard2
+		mkdir dir && ln -s ../../../../../.. dir/up`})
+	expectExit(t, result, 0)
+	if want := []sandbox.Artifact{{Path: "plain", Size: 6}}; !slices.Equal(result.Artifacts, want) {
+		t.Errorf("artifacts are %+v, want %+v", result.Artifacts, want)
+	}
+	if result.ArtifactsOmitted != 7 {
+		t.Errorf("%d omitted, want 7", result.ArtifactsOmitted)
+	}
+}
+
+func testArtifactsMany(t *testing.T, f *fixture) {
+	result := f.run(t, sandbox.Spec{Shell: `i=0; while [ $i -lt 130 ]; do : > "f$((1000+i))"; i=$((i+1)); done`})
+	expectExit(t, result, 0)
+	if n := len(result.Artifacts); n != sandbox.MaxArtifacts || result.ArtifactsOmitted != 130-sandbox.MaxArtifacts {
+		t.Fatalf("%d artifacts, %d omitted", n, result.ArtifactsOmitted)
+	}
+	if first, last := result.Artifacts[0].Path, result.Artifacts[99].Path; first != "f1000" || last != "f1099" {
+		t.Errorf("the artifacts go from %q to %q", first, last)
+	}
+}
+
+// What a run does to its workspace must not break the next one, nor make the
+// backend write elsewhere.
+func testWorkspaceHostile(t *testing.T, f *fixture) {
+	outside := t.TempDir()
+	for _, hostile := range []string{
+		`rm -rf "$WORKSPACE/` + sandbox.PrivateDir + `"; ln -s "` + outside + `" "$WORKSPACE/` + sandbox.PrivateDir + `"`,
+		`rm -rf "$WORKSPACE/` + sandbox.PrivateDir + `"; touch "$WORKSPACE/` + sandbox.PrivateDir + `"`,
+		`rm -rf "$HOME" "$TMPDIR"; ln -s "` + outside + `" "$HOME"; mkfifo "$TMPDIR"`,
+	} {
+		workspace := t.TempDir()
+		f.succeed(t, sandbox.Spec{Workspace: workspace, Shell: hostile})
+		f.succeed(t, sandbox.Spec{
+			Workspace: workspace,
+			Shell:     `echo x > "$HOME/x" && echo x > "$TMPDIR/x" && echo more than ten bytes`,
+			Limits:    sandbox.Limits{OutputBytes: 10},
+		})
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+		t.Errorf("something was written outside: %v, %v", entries, err)
+	}
+}

@@ -1,0 +1,119 @@
+package sandboxtest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// loads are many runs, and what they cost in the long run.
+func loads() []contract {
+	return []contract{
+		{name: "runs-concurrent", test: testConcurrent},
+		{name: "runs-concurrent-in-one-workspace", test: testOneWorkspace},
+		{name: "runs-sequential-leak-nothing", test: testLeaks, alone: true},
+	}
+}
+
+func testConcurrent(t *testing.T, f *fixture) {
+	var all sync.WaitGroup
+	for i := range 64 {
+		workspace := t.TempDir()
+		all.Go(func() {
+			text := fmt.Sprintf("run %d", i)
+			result, err := f.backend.Run(t.Context(), sandbox.Spec{
+				Shell: `cat | tee out; exit ` + strconv.Itoa(i), Stdin: []byte(text), Workspace: workspace,
+			})
+			if err != nil || result.ExitCode != i || string(result.Stdout.Data) != text || len(result.Artifacts) != 1 {
+				t.Errorf("%s ended with %+v, %v", text, result, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func testOneWorkspace(t *testing.T, f *fixture) {
+	workspace := t.TempDir()
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			result, err := f.backend.Run(t.Context(), sandbox.Spec{
+				Shell: fmt.Sprintf("mkdir d%d && echo %d > d%d/f && seq 1000", i, i, i), Workspace: workspace,
+				Limits: sandbox.Limits{OutputBytes: 100},
+			})
+			if err != nil || result.Status != sandbox.Exited || result.ExitCode != 0 || result.Stdout.Spill == "" {
+				t.Errorf("run %d ended with %+v, %v", i, result, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// testLeaks runs programs one after the other, some of them with all that a
+// run can have, and expects that nothing is left of them in this process.
+func testLeaks(t *testing.T, f *fixture) {
+	workspace := t.TempDir()
+	runs := func(n int) {
+		for i := range n {
+			spec := sandbox.Spec{Argv: []string{"true"}, Workspace: workspace}
+			if i%50 == 0 {
+				spec = sandbox.Spec{
+					Shell: "cat; (setsid sleep 1000 &); exit 0", Stdin: noise(4, 1000), Workspace: workspace,
+					Progress: func(string) {}, Limits: sandbox.Limits{OutputBytes: 10},
+				}
+			}
+			expectExit(t, f.run(t, spec), 0)
+		}
+	}
+	runs(5)
+	descriptors, goroutines := countDescriptors(t), runtime.NumGoroutine()
+	runs(200)
+	if n := countDescriptors(t); n > descriptors {
+		t.Errorf("%d descriptors are open, %d were before", n, descriptors)
+	}
+	if zombies := listZombies(t); len(zombies) > 0 {
+		t.Errorf("zombies are left: %v", zombies)
+	}
+	for deadline := time.Now().Add(patience); runtime.NumGoroutine() > goroutines; time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines run, %d did before", runtime.NumGoroutine(), goroutines)
+		}
+	}
+}
+
+func countDescriptors(t *testing.T) int {
+	t.Helper()
+	open, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(open)
+}
+
+// listZombies lists the dead children of this process, where /proc tells.
+func listZombies(t *testing.T) (zombies []string) {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range stats {
+		stat, err := os.ReadFile(file)
+		if err != nil {
+			continue // gone meanwhile
+		}
+		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		if len(fields) > 1 && fields[0] == "Z" && fields[1] == strconv.Itoa(os.Getpid()) {
+			zombies = append(zombies, string(stat))
+		}
+	}
+	return zombies
+}

@@ -1,0 +1,175 @@
+package sandbox
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+var (
+	// ErrWorkspaceUnknown means that a handle names no workspace, and that it
+	// is not remembered that one ever had it.
+	ErrWorkspaceUnknown = errors.New("unknown workspace: it was never made, or before the server was restarted; call again without a workspace to get a new one")
+	// ErrWorkspaceExpired means that a workspace was removed with all that
+	// was in it, because it was not used for too long.
+	ErrWorkspaceExpired = errors.New("expired workspace: it was removed after a time without use; call again without a workspace to get a new one, and make its files again")
+	// ErrWorkspacesFull means that no workspace can be made while so many
+	// are in use.
+	ErrWorkspacesFull = errors.New("too many workspaces in use: wait until a run has ended, or use a workspace that you have")
+	// ErrWorkspacesClosed means that there are no workspaces any more.
+	ErrWorkspacesClosed = errors.New("workspaces closed: the server is shutting down")
+)
+
+// Defaults of [WorkspaceOptions].
+const (
+	DefaultWorkspaceIdle = time.Hour
+	DefaultWorkspaceMax  = 256
+)
+
+const (
+	handlePrefix = "ws-"
+	handleBytes  = 16
+	// handlesRemembered is of how many expired workspaces one can tell that
+	// they expired.
+	handlesRemembered = 4096
+)
+
+// WorkspaceOptions configure [Workspaces]. The zero value is ready to use.
+type WorkspaceOptions struct {
+	// Idle is how long a workspace lives after its last use. If zero,
+	// [DefaultWorkspaceIdle].
+	Idle time.Duration
+	// Max is how many workspaces there may be at once; when one more is
+	// made, that which was idle longest expires. If zero,
+	// [DefaultWorkspaceMax].
+	Max int
+	// Now is the clock. If nil, time.Now.
+	Now func() time.Time
+}
+
+// Workspace is one directory that runs may write.
+type Workspace struct {
+	// Handle names the workspace to clients. It cannot be guessed, and who
+	// knows it may use the workspace.
+	Handle string
+	// Dir is the absolute host directory.
+	Dir string
+
+	held *holding
+}
+
+// Hold keeps the workspace from expiring until release is called, which must
+// happen once: it is held while a run or a transfer uses it.
+func (w Workspace) Hold() (release func()) { return w.held.hold() }
+
+// Workspaces makes workspaces and removes them when they are not used any
+// more. Nothing runs in the background: what has expired goes at the next
+// call. It may be used from many goroutines.
+type Workspaces struct {
+	base string
+	idle time.Duration
+	max  int
+	now  func() time.Time
+
+	mu      sync.Mutex
+	closed  bool
+	live    map[string]*holding
+	expired []string       // oldest first
+	removal sync.WaitGroup // of expired directories
+}
+
+// NewWorkspaces makes a private directory for workspaces in base, or in the
+// system's directory for temporary files where base is empty.
+func NewWorkspaces(base string, options WorkspaceOptions) (*Workspaces, error) {
+	if base != "" {
+		if err := os.MkdirAll(base, 0o700); err != nil {
+			return nil, fmt.Errorf("make the directory for workspaces: %w", err)
+		}
+	}
+	dir, err := os.MkdirTemp(base, "skills-mcp-") // with mode 0700
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir) // programs see the path that getcwd gives
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the directory for workspaces: %w", err)
+	}
+	w := &Workspaces{
+		base: dir,
+		idle: options.Idle,
+		max:  options.Max,
+		now:  options.Now,
+		live: make(map[string]*holding),
+	}
+	if w.idle <= 0 {
+		w.idle = DefaultWorkspaceIdle
+	}
+	if w.max <= 0 {
+		w.max = DefaultWorkspaceMax
+	}
+	if w.now == nil {
+		w.now = time.Now
+	}
+	return w, nil
+}
+
+// Create makes a new, empty workspace.
+func (w *Workspaces) Create() (Workspace, error) {
+	random := make([]byte, handleBytes)
+	rand.Read(random) // never fails
+	handle := handlePrefix + hex.EncodeToString(random)
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return Workspace{}, ErrWorkspacesClosed
+	}
+	w.expire()
+	if !w.makeRoom() {
+		return Workspace{}, ErrWorkspacesFull
+	}
+	dir := filepath.Join(w.base, handle)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return Workspace{}, fmt.Errorf("make a workspace: %w", err)
+	}
+	held := &holding{owner: w, used: w.now()}
+	w.live[handle] = held
+	return Workspace{Handle: handle, Dir: dir, held: held}, nil
+}
+
+// Get gives the workspace of a handle, and counts as a use of it. The error is
+// [ErrWorkspaceUnknown], [ErrWorkspaceExpired] or [ErrWorkspacesClosed].
+func (w *Workspaces) Get(handle string) (Workspace, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return Workspace{}, ErrWorkspacesClosed
+	}
+	w.expire()
+	if held, ok := w.live[handle]; ok {
+		held.used = w.now()
+		return Workspace{Handle: handle, Dir: filepath.Join(w.base, handle), held: held}, nil
+	}
+	if slices.Contains(w.expired, handle) {
+		return Workspace{}, ErrWorkspaceExpired
+	}
+	return Workspace{}, ErrWorkspaceUnknown
+}
+
+// Close removes all workspaces, held or not: end what runs in them first.
+func (w *Workspaces) Close() error {
+	w.mu.Lock()
+	w.closed = true
+	w.live = nil
+	w.mu.Unlock()
+	w.removal.Wait()
+	return removeTree(w.base)
+}
