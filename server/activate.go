@@ -1,0 +1,182 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/resources"
+)
+
+// maxListedFiles is how many files an activation names.
+const maxListedFiles = 200
+
+type activateArguments struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+func (s *Server) activateTool() tool {
+	definition := mcp.NewTool("activate",
+		mcp.WithDescription("Load a skill's instructions. Call this BEFORE doing a task that a skill covers, then follow what it says. Gives the instructions, the skill's files, its scripts and tools, and what it may do. Use findSkills to learn which skills there are."),
+		mcp.WithString("name", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(256),
+			mcp.Description("The skill's name, exactly as findSkills or the server's instructions give it.")),
+		mcp.WithString("arguments", mcp.MaxLength(100_000),
+			mcp.Description("What the user said for this skill, in their words; put where the instructions say $ARGUMENTS.")),
+		mcp.WithSchemaAdditionalProperties(false),
+		annotations("Activate a skill", true, false, true, false),
+		alwaysLoad(map[string]any{"anthropic/maxResultSizeChars": 200_000}),
+	)
+	return tool{definition: definition, handle: s.activate}
+}
+
+func (s *Server) activate(ctx context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
+	arguments, err := decode[activateArguments](raw)
+	if err != nil {
+		return nil, err
+	}
+	skill, err := s.skill(ctx, arguments.Name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := s.activation(skill, arguments.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	s.log.Info("skill activated", "skill", skill.Name)
+	// Content only: hosts that see structured content show the model nothing
+	// else.
+	return mcp.NewToolResultText(text), nil
+}
+
+// activation is what a model reads when a skill is activated, by tool or by
+// prompt.
+func (s *Server) activation(skill *catalog.Skill, arguments string) (string, error) {
+	var text strings.Builder
+	err := withTree(skill, func(tree *resources.Tree) error {
+		read, err := s.body(skill, tree)
+		if err != nil {
+			return err
+		}
+		files, more, err := skillFiles(tree)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&text, "<skill_content name=%q>\n", skill.Name)
+		text.WriteString(sealed(strings.TrimSpace(withArguments(read.body, arguments))))
+		text.WriteString("\n\n<skill_runtime>\n")
+		if read.fault != "" {
+			fmt.Fprintf(&text, "The frontmatter is broken at the moment and was taken as it was before (%s).\n", sealed(oneLine(read.fault)))
+		}
+		s.writeFiles(&text, skill, files, more)
+		s.writeTools(&text, skill, tree)
+		s.writeRights(&text, skill)
+		text.WriteString("</skill_runtime>\n</skill_content>")
+		return nil
+	})
+	return text.String(), err
+}
+
+// sealed keeps a text from closing the element that it is wrapped in.
+func sealed(text string) string {
+	return sealer.Replace(text)
+}
+
+var sealer = strings.NewReplacer(
+	"</skill_content", "&lt;/skill_content",
+	"<skill_runtime", "&lt;skill_runtime",
+	"</skill_runtime", "&lt;/skill_runtime",
+)
+
+// skillFiles lists a skill's files, directories left out.
+func skillFiles(tree *resources.Tree) (files []resources.Entry, more bool, err error) {
+	entries, more, err := tree.List(".", listDepth)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, entry := range entries {
+		if entry.Dir {
+			continue
+		}
+		if len(files) == maxListedFiles {
+			return files, true, nil
+		}
+		files = append(files, entry)
+	}
+	return files, more, nil
+}
+
+// listDepth is how deep listings for models go.
+const listDepth = 8
+
+func (s *Server) writeFiles(text *strings.Builder, skill *catalog.Skill, files []resources.Entry, more bool) {
+	files = slices.DeleteFunc(files, func(file resources.Entry) bool { return file.Path == skill.Entry })
+	if len(files) == 0 {
+		text.WriteString("This skill has no files besides these instructions.\n")
+		return
+	}
+	fmt.Fprintf(text, "Files of this skill (read one with readResource {\"name\": %q, \"path\": …}):\n", skill.Name)
+	for _, file := range files {
+		fmt.Fprintf(text, "- %s (%s)\n", sealed(oneLine(file.Path)), byteSize(file.Size))
+	}
+	if more {
+		text.WriteString("- … and more: readResource with a directory as `path` lists it\n")
+	}
+}
+
+// writeTools shows the tools of a tools.json, with their schemas.
+func (s *Server) writeTools(text *strings.Builder, skill *catalog.Skill, tree *resources.Tree) {
+	if !skill.HasTools {
+		return
+	}
+	tools, err := packTools(skill, tree)
+	if err != nil {
+		fmt.Fprintf(text, "Its tools.json cannot be used: %s\n", sealed(asFailure(err).Message))
+		return
+	}
+	fmt.Fprintf(text, "Tools (call one with exec {\"name\": %q, \"tool\": …, \"input\": {…}}):\n", skill.Name)
+	for _, t := range tools {
+		fmt.Fprintf(text, "- %s: %s\n  input schema: %s\n", t.Name, sealed(oneLine(t.Description)), sealed(string(t.InputSchema)))
+	}
+}
+
+// writeRights says what the skill may do and what runs it.
+func (s *Server) writeRights(text *strings.Builder, skill *catalog.Skill) {
+	if grants := s.grants(skill); grants != nil {
+		entries := "nothing"
+		if list := grants.Entries(); len(list) > 0 {
+			entries = strings.Join(list, ", ")
+		}
+		fmt.Fprintf(text, "Allowed tools: %s. Anything else is denied.\n", sealed(oneLine(entries)))
+	}
+	if skill.Compatibility != "" {
+		fmt.Fprintf(text, "Compatibility, as the author states it: %s\n", sealed(oneLine(skill.Compatibility)))
+	}
+	if s.opts.Sandbox == nil {
+		fmt.Fprintf(text, "Execution: off. %s\n", s.opts.Unavailable)
+		return
+	}
+	info := s.opts.Sandbox.Info()
+	fmt.Fprintf(text, "Execution: exec runs scripts with this skill's directory at %s (do not write there) and a workspace at %s, where programs start and leave their results. Sandbox: %s, tier %s. %s\n",
+		info.SkillDir, info.Workspace, info.Backend, info.Tier, info.Notice)
+}
+
+// oneLine keeps an author's text from looking like lines of ours.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// byteSize writes a size as people read it.
+func byteSize(size int64) string {
+	switch {
+	case size < 1000:
+		return fmt.Sprintf("%d B", size)
+	case size < 1000_000:
+		return fmt.Sprintf("%.1f kB", float64(size)/1000)
+	default:
+		return fmt.Sprintf("%.1f MB", float64(size)/1000_000)
+	}
+}

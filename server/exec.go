@@ -1,0 +1,198 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// maxTimeoutMs is the longest run a caller may ask for, in milliseconds.
+const maxTimeoutMs = 600_000
+
+type execArguments struct {
+	Name      string          `json:"name"`
+	Script    string          `json:"script"`
+	Args      []string        `json:"args"`
+	Command   string          `json:"command"`
+	Tool      string          `json:"tool"`
+	Input     json.RawMessage `json:"input"`
+	Stdin     *string         `json:"stdin"`
+	Cwd       string          `json:"cwd"`
+	Workspace string          `json:"workspace"`
+	TimeoutMs int             `json:"timeoutMs"`
+}
+
+func (s *Server) execTool() tool {
+	definition := mcp.NewTool("exec",
+		mcp.WithDescription("Run a program of a skill in the sandbox, when its instructions say so. Give exactly one of `script` (with `args`; no shell, the best choice), `command` (a shell line) or `tool` (with `input`). Programs start in a workspace that lasts between calls; files they write there come back as links. Gives exit code, stdout and stderr."),
+		mcp.WithString("name", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(256),
+			mcp.Description("The skill's name.")),
+		mcp.WithString("script", mcp.MinLength(1), mcp.MaxLength(4096),
+			mcp.Description("A script of the skill, relative to its directory, such as scripts/report.py. The interpreter is chosen by its shebang or extension.")),
+		mcp.WithArray("args", mcp.MaxItems(1000), mcp.WithStringItems(mcp.MaxLength(100_000)),
+			mcp.Description("Arguments of `script`, one element each, without quoting.")),
+		mcp.WithString("command", mcp.MinLength(1), mcp.MaxLength(16<<10),
+			mcp.Description("A shell command. $SKILL_DIR is the skill's directory, $WORKSPACE the workspace.")),
+		mcp.WithString("tool", mcp.MinLength(1), mcp.MaxLength(64),
+			mcp.Description("A tool that activate listed for the skill.")),
+		mcp.WithObject("input", mcp.AdditionalProperties(true),
+			mcp.Description("Input of `tool`, as its schema says.")),
+		mcp.WithString("stdin", mcp.MaxLength(4<<20),
+			mcp.Description("Text for the program's standard input.")),
+		mcp.WithString("cwd", mcp.Enum("workspace", "skill"),
+			mcp.Description("Where the program starts: workspace (default) or the skill's directory.")),
+		mcp.WithString("workspace", mcp.MinLength(1), mcp.MaxLength(128),
+			mcp.Description("Handle of a workspace from an earlier exec, to go on with its files.")),
+		mcp.WithInteger("timeoutMs", mcp.Min(1), mcp.Max(maxTimeoutMs),
+			mcp.Description("Longest run in milliseconds; 60000 if absent.")),
+		mcp.WithSchemaAdditionalProperties(false),
+		mcp.WithRawOutputSchema(execOutputSchema),
+		annotations("Run a skill's program", false, true, false, false),
+		alwaysLoad(nil),
+	)
+	return tool{definition: definition, handle: s.exec}
+}
+
+func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
+	arguments, err := decode[execArguments](raw)
+	if err != nil {
+		return nil, err
+	}
+	skill, err := s.skill(ctx, arguments.Name)
+	if err != nil {
+		return nil, err
+	}
+	spec, request, err := program(skill, arguments)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.decide(skill, request); err != nil {
+		return nil, err
+	}
+	if s.opts.Sandbox == nil {
+		return nil, failf(CodeSandboxUnavailable, "Do the task without running scripts, or tell the user.",
+			"nothing can be run: %s", s.opts.Unavailable)
+	}
+	workspace, err := s.workspace(ctx, arguments.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	defer workspace.Hold()()
+	spec.SkillDir, spec.Workspace = skill.Dir, workspace.Dir
+	spec.Progress = progressFrom(ctx)
+	result, err := s.opts.Sandbox.Run(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	s.log.Info("program ended", "skill", skill.Name, "op", request.Op, "status", result.Status,
+		"exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier)
+	return execAnswer(workspace, result), nil
+}
+
+// workspace gives the named workspace, or the caller's default.
+func (s *Server) workspace(ctx context.Context, handle string) (sandbox.Workspace, error) {
+	if handle != "" {
+		return s.opts.Workspaces.Get(handle)
+	}
+	return s.sessions.workspace(ctx, s.opts.Workspaces)
+}
+
+// program turns arguments into what to run and what to ask the policy.
+func program(skill *catalog.Skill, arguments execArguments) (sandbox.Spec, policy.Request, error) {
+	spec := sandbox.Spec{
+		InSkill: arguments.Cwd == "skill",
+		Limits:  sandbox.Limits{Timeout: time.Duration(arguments.TimeoutMs) * time.Millisecond},
+	}
+	if arguments.Stdin != nil {
+		spec.Stdin = []byte(*arguments.Stdin)
+	}
+	if err := oneProgram(arguments); err != nil {
+		return spec, policy.Request{}, err
+	}
+	switch {
+	case arguments.Script != "":
+		return scriptProgram(spec, arguments)
+	case arguments.Tool != "":
+		return toolProgram(spec, skill, arguments)
+	default:
+		spec.Shell = arguments.Command
+		return spec, policy.Request{Op: policy.OpShell, Command: arguments.Command}, nil
+	}
+}
+
+// oneProgram checks what a schema without root-level alternatives cannot say.
+func oneProgram(arguments execArguments) error {
+	given := 0
+	for _, value := range []string{arguments.Script, arguments.Command, arguments.Tool} {
+		if value != "" {
+			given++
+		}
+	}
+	const hint = "Give `script` with `args`, or `command`, or `tool` with `input`."
+	switch {
+	case given != 1:
+		return failf(CodeInvalidArguments, hint, "exactly one of `script`, `command` and `tool` is needed, %d were given", given)
+	case arguments.Args != nil && arguments.Script == "":
+		return failf(CodeInvalidArguments, hint, "`args` goes with `script` only")
+	case arguments.Input != nil && arguments.Tool == "":
+		return failf(CodeInvalidArguments, hint, "`input` goes with `tool` only")
+	case arguments.Stdin != nil && arguments.Tool != "":
+		return failf(CodeInvalidArguments, hint, "a `tool` gets its `input` on standard input, so `stdin` cannot be given")
+	}
+	return nil
+}
+
+func scriptProgram(spec sandbox.Spec, arguments execArguments) (sandbox.Spec, policy.Request, error) {
+	// Models tend to write the path as the shell would see it.
+	script, err := resources.Clean(strings.TrimPrefix(arguments.Script, "$SKILL_DIR/"))
+	if err != nil {
+		return spec, policy.Request{}, err
+	}
+	for _, arg := range arguments.Args {
+		if strings.ContainsRune(arg, 0) {
+			return spec, policy.Request{}, failf(CodeInvalidArguments, "Leave the NUL out.", "an argument holds a NUL character")
+		}
+	}
+	spec.Script, spec.Args = script, arguments.Args
+	argv := append([]string{script}, arguments.Args...)
+	return spec, policy.Request{Op: policy.OpScript, Argv: argv}, nil
+}
+
+func toolProgram(spec sandbox.Spec, skill *catalog.Skill, arguments execArguments) (sandbox.Spec, policy.Request, error) {
+	input := arguments.Input
+	if input == nil {
+		input = json.RawMessage("{}")
+	}
+	var argv []string
+	var definition catalog.Tool
+	err := withTree(skill, func(tree *resources.Tree) (err error) {
+		definition, err = packTool(skill, tree, arguments.Tool, input)
+		if err != nil {
+			return err
+		}
+		argv, err = toolArgv(definition, input)
+		return err
+	})
+	if err != nil {
+		return spec, policy.Request{}, err
+	}
+	spec.Stdin = input
+	if spec.Limits.Timeout == 0 {
+		spec.Limits.Timeout = time.Duration(definition.TimeoutMs) * time.Millisecond
+	}
+	if strings.Contains(argv[0], "/") {
+		spec.Script, spec.Args = path.Clean(argv[0]), argv[1:]
+	} else {
+		spec.Argv = argv
+	}
+	return spec, policy.Request{Op: policy.OpTool, Tool: definition.Name, Argv: argv}, nil
+}

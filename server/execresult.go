@@ -1,0 +1,172 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// execOutputSchema describes execOutput.
+var execOutputSchema = json.RawMessage(`{
+  "type": "object",
+  "properties": {
+    "status": {"type": "string", "enum": ["exited", "signaled", "timeout", "output_limit", "canceled"], "description": "How the program ended."},
+    "exitCode": {"type": ["integer", "null"], "description": "0 to 255; null where the program did not exit by itself."},
+    "signal": {"type": "string", "description": "The signal that ended it."},
+    "stdout": {"type": "string"},
+    "stderr": {"type": "string"},
+    "stdoutFile": {"type": "string", "description": "URI of the whole standard output, where it was too long to give here."},
+    "stderrFile": {"type": "string", "description": "URI of the whole standard error, where it was too long to give here."},
+    "durationMs": {"type": "integer"},
+    "workspace": {"type": "string", "description": "Handle of the workspace; give it to the next exec to go on with its files."},
+    "artifacts": {"type": "array", "description": "Files that the run made or changed.", "items": {
+      "type": "object",
+      "properties": {
+        "path": {"type": "string"}, "uri": {"type": "string"}, "size": {"type": "integer"}, "mimeType": {"type": "string"}
+      },
+      "required": ["path", "uri", "size", "mimeType"]
+    }},
+    "artifactsOmitted": {"type": "integer", "description": "How many more there were: beyond the limit, links, special files."},
+    "sandbox": {"type": "object", "properties": {
+      "backend": {"type": "string"}, "tier": {"type": "string"}, "notice": {"type": "string"}
+    }, "required": ["backend", "tier", "notice"]},
+    "error": {"type": "object", "properties": {
+      "code": {"type": "string"}, "message": {"type": "string"}, "hint": {"type": "string"}
+    }, "required": ["code", "message"]}
+  },
+  "required": ["status", "exitCode", "stdout", "stderr", "durationMs", "workspace", "artifacts", "sandbox"]
+}`)
+
+// execOutput holds all that a model needs, since hosts that see structured
+// content show it nothing else.
+type execOutput struct {
+	Status           sandbox.Status `json:"status"`
+	ExitCode         *int           `json:"exitCode"`
+	Signal           string         `json:"signal,omitempty"`
+	Stdout           string         `json:"stdout"`
+	Stderr           string         `json:"stderr"`
+	StdoutFile       string         `json:"stdoutFile,omitempty"`
+	StderrFile       string         `json:"stderrFile,omitempty"`
+	DurationMs       int64          `json:"durationMs"`
+	Workspace        string         `json:"workspace"`
+	Artifacts        []artifact     `json:"artifacts"`
+	ArtifactsOmitted int            `json:"artifactsOmitted,omitempty"`
+	Sandbox          execSandbox    `json:"sandbox"`
+	Error            *failure       `json:"error,omitempty"`
+}
+
+type artifact struct {
+	Path     string `json:"path"`
+	URI      string `json:"uri"`
+	Size     int64  `json:"size"`
+	MIMEType string `json:"mimeType"`
+}
+
+type execSandbox struct {
+	Backend string `json:"backend"`
+	Tier    string `json:"tier"`
+	Notice  string `json:"notice"`
+}
+
+// execAnswer tells a run's outcome as structure, as text and as links.
+func execAnswer(workspace sandbox.Workspace, result sandbox.Result) *mcp.CallToolResult {
+	output := execOutput{
+		Status:           result.Status,
+		Signal:           result.Signal,
+		DurationMs:       result.Duration.Milliseconds(),
+		Workspace:        workspace.Handle,
+		Artifacts:        []artifact{},
+		ArtifactsOmitted: result.ArtifactsOmitted,
+		Sandbox:          execSandbox{result.Info.Backend, result.Info.Tier, result.Info.Notice},
+		Error:            runFailure(result),
+	}
+	if result.Status == sandbox.Exited {
+		output.ExitCode = &result.ExitCode
+	}
+	output.Stdout, output.StdoutFile = streamText(workspace, result.Stdout)
+	output.Stderr, output.StderrFile = streamText(workspace, result.Stderr)
+	for _, file := range result.Artifacts {
+		output.Artifacts = append(output.Artifacts, artifact{
+			Path:     strings.ToValidUTF8(file.Path, "\uFFFD"),
+			URI:      workspaceURI(workspace.Handle, file.Path),
+			Size:     file.Size,
+			MIMEType: resources.TypeByName(file.Path),
+		})
+	}
+	answer := &mcp.CallToolResult{
+		Content:           []mcp.Content{mcp.NewTextContent(output.text())},
+		StructuredContent: output,
+		IsError:           output.Error != nil,
+	}
+	for _, file := range output.Artifacts {
+		link := mcp.NewResourceLink(file.URI, file.Path, "Made by this run, "+byteSize(file.Size), file.MIMEType)
+		answer.Content = append(answer.Content, link)
+	}
+	return answer
+}
+
+// runFailure says what went wrong with a run, or nothing.
+func runFailure(result sandbox.Result) *failure {
+	switch {
+	case result.Status == sandbox.TimedOut:
+		return failf(CodeExecutionTimeout, "Ask for more with timeoutMs, or for less work.", "killed after %d ms", result.Duration.Milliseconds())
+	case result.Status == sandbox.OutputLimit:
+		return failf(CodeOutputLimit, "Let it write to a file in the workspace, or print less.", "killed because it printed too much")
+	case result.Status == sandbox.Canceled:
+		return failf(CodeExecutionCanceled, "", "killed because the call was canceled")
+	case result.Status == sandbox.Signaled:
+		return failf(CodeExecutionFailed, "Read stderr.", "ended by signal %s", result.Signal)
+	case result.ExitCode != 0:
+		return failf(CodeExecutionFailed, "Read stderr and stdout, mend the input, and try again.", "exit code %d", result.ExitCode)
+	}
+	return nil
+}
+
+// streamText joins what was kept of a stream; what is not UTF-8 is replaced.
+func streamText(workspace sandbox.Workspace, out sandbox.Output) (text, file string) {
+	if out.Spill != "" {
+		file = workspaceURI(workspace.Handle, out.Spill)
+	}
+	kept := int64(len(out.Data))
+	if out.Head >= len(out.Data) && out.Total <= kept {
+		return strings.ToValidUTF8(string(out.Data), "\uFFFD"), file
+	}
+	gap := fmt.Sprintf("\n[… %d bytes left out", out.Total-kept)
+	if file != "" {
+		gap += "; the whole is " + file
+	}
+	text = string(out.Data[:out.Head]) + gap + " …]\n" + string(out.Data[out.Head:])
+	return strings.ToValidUTF8(text, "\uFFFD"), file
+}
+
+// text is the same as the structure, for hosts that show only text.
+func (o execOutput) text() string {
+	var text strings.Builder
+	switch {
+	case o.Error != nil:
+		fmt.Fprintf(&text, "%s\n", o.Error.Error())
+	default:
+		fmt.Fprintf(&text, "exit code %d\n", *o.ExitCode)
+	}
+	for _, stream := range []struct{ name, data string }{{"stdout", o.Stdout}, {"stderr", o.Stderr}} {
+		if stream.data != "" {
+			fmt.Fprintf(&text, "--- %s ---\n%s", stream.name, stream.data)
+			if !strings.HasSuffix(stream.data, "\n") {
+				text.WriteByte('\n')
+			}
+		}
+	}
+	for _, file := range o.Artifacts {
+		fmt.Fprintf(&text, "artifact: %s (%s) %s\n", oneLine(file.Path), byteSize(file.Size), file.URI)
+	}
+	if o.ArtifactsOmitted > 0 {
+		fmt.Fprintf(&text, "artifacts not listed: %d\n", o.ArtifactsOmitted)
+	}
+	fmt.Fprintf(&text, "workspace %s, %d ms, sandbox %s (tier %s): %s\n", o.Workspace, o.DurationMs, o.Sandbox.Backend, o.Sandbox.Tier, o.Sandbox.Notice)
+	return text.String()
+}

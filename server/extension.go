@@ -1,0 +1,290 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"path"
+	"slices"
+	"sort"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/resources"
+)
+
+// extensionID names the Skills extension (SEP-2640) among the capabilities.
+const extensionID = "io.modelcontextprotocol/skills"
+
+// extensionCapability says that resources/directory/read works too.
+var extensionCapability = map[string]any{extensionID: map[string]any{"directoryRead": true}}
+
+// A page of skills/list ends at the first of these limits. Entries are never
+// split.
+const (
+	maxListedSkills    = 100
+	maxListedResources = 2000
+	maxListedChildren  = 500
+)
+
+// extensionMethods are the methods that SEP-2640 adds. Each takes the
+// request's params and gives the fields of its result.
+var extensionMethods = map[string]func(*Server, context.Context, json.RawMessage) (any, error){
+	"skills/list":              (*Server).listSkills,
+	"skills/get":               (*Server).getSkill,
+	"resources/directory/read": (*Server).readDirectory,
+}
+
+// skillEntry is SEP-2640's Skill.
+type skillEntry struct {
+	URI         string          `json:"uri"`
+	Frontmatter json.RawMessage `json:"frontmatter"`
+	Resources   []skillFile     `json:"resources"`
+}
+
+// skillFile is SEP-2640's SkillResource.
+type skillFile struct {
+	URI    string `json:"uri"`
+	Digest string `json:"digest"`
+	Size   int64  `json:"size"`
+}
+
+type pageParams struct {
+	URI    string     `json:"uri"`
+	Cursor mcp.Cursor `json:"cursor"`
+}
+
+// listSkills serves skills/list. The cursor is the last name of the page
+// before, so that across a reload each skill that stays is given once.
+func (s *Server) listSkills(ctx context.Context, raw json.RawMessage) (any, error) {
+	params, err := decodeParams(raw)
+	if err != nil {
+		return nil, err
+	}
+	snapshot := s.opts.Catalog.Snapshot()
+	skills, misread := snapshot.Skills(), misreadSkills(snapshot)
+	after, err := decodeCursor(params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	start := 0
+	if params.Cursor != "" {
+		start = sort.Search(len(skills), func(i int) bool { return skills[i].Name > after })
+	}
+	result := struct {
+		Skills     []skillEntry `json:"skills"`
+		NextCursor mcp.Cursor   `json:"nextCursor,omitempty"`
+	}{Skills: []skillEntry{}}
+	files := 0
+	for i := start; i < len(skills); i++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(result.Skills) == maxListedSkills || files >= maxListedResources {
+			result.NextCursor = encodeCursor(skills[i-1].Name)
+			break
+		}
+		entry, err := s.entry(ctx, skills[i])
+		if err != nil {
+			s.log.Warn("skill is not published to skills/list", "skill", skills[i].Name, "reason", err)
+			continue
+		}
+		fault := entryFault(entry.Frontmatter)
+		if misread[skills[i].Name] {
+			fault = "other YAML readers see another frontmatter"
+		}
+		if fault != "" {
+			s.log.Debug("skill is left out of skills/list", "skill", skills[i].Name, "reason", fault)
+			continue
+		}
+		files += len(entry.Resources)
+		result.Skills = append(result.Skills, entry)
+	}
+	return result, nil
+}
+
+// getSkill serves skills/get.
+func (s *Server) getSkill(ctx context.Context, raw json.RawMessage) (any, error) {
+	params, err := decodeParams(raw)
+	if err != nil {
+		return nil, err
+	}
+	skill, file, err := resources.Resolve(s.opts.Catalog.Snapshot(), params.URI)
+	if err != nil {
+		return nil, about(params.URI, err)
+	}
+	if file != skill.Entry {
+		return nil, about(params.URI, failf(CodeSkillNotFound, "Give the URI of a skill's SKILL.md.", "no skill is served at that URI"))
+	}
+	entry, err := s.entry(ctx, skill)
+	if err != nil {
+		return nil, about(params.URI, err)
+	}
+	return struct {
+		Skill skillEntry `json:"skill"`
+	}{entry}, nil
+}
+
+// maxEntryAttempts is how often an entry is made of a skill that changes
+// meanwhile.
+const maxEntryAttempts = 10
+
+// entry makes a skill's entry from what is on disk now: frontmatter and
+// digests are of the same bytes.
+func (s *Server) entry(ctx context.Context, skill *catalog.Skill) (skillEntry, error) {
+	for range maxEntryAttempts {
+		var err error
+		if skill, err = s.fresh(ctx, skill); err != nil {
+			return skillEntry{}, err
+		}
+		manifest, err := s.digests.Manifest(ctx, skill)
+		if err != nil {
+			return skillEntry{}, overLimit(skill, err)
+		}
+		if !skill.Stale() {
+			return newEntry(skill, manifest), nil
+		}
+	}
+	return skillEntry{}, failf(CodeInternal, "Ask again when its author has stopped writing.", "the skill %q changes all the time", skill.Name)
+}
+
+// fresh gives a skill as its entry document stood a moment ago. That it is
+// stale even so means that it was written again, or that it is broken and
+// the catalog keeps the last good version, which is not what is on disk.
+func (s *Server) fresh(ctx context.Context, skill *catalog.Skill) (*catalog.Skill, error) {
+	if !skill.Stale() {
+		return skill, nil
+	}
+	fresh, ok, err := s.opts.Catalog.Refresh(ctx, skill.Name)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, skillNotFound(skill.Name, nil)
+	}
+	if !fresh.Stale() {
+		return fresh, nil
+	}
+	err = withTree(fresh, func(tree *resources.Tree) error {
+		read, err := s.body(fresh, tree)
+		if err == nil && read.fault != "" {
+			err = failf(CodeInvalidFrontmatter, "The author has to mend it.", "skill %q is broken as it stands now: %s", fresh.Name, read.fault)
+		}
+		return err
+	})
+	return fresh, err
+}
+
+// overLimit says which limit of the extension a skill is beyond.
+func overLimit(skill *catalog.Skill, err error) error {
+	var limit *resources.LimitError
+	if !errors.As(err, &limit) {
+		return err
+	}
+	return &failure{Code: CodeTooLarge, Message: "skill " + quote(skill.Name) + " is not published: " + limit.Error(),
+		Hint: "The tools still serve it; its author can make it smaller.", cause: err}
+}
+
+func newEntry(skill *catalog.Skill, manifest resources.Manifest) skillEntry {
+	entry := skillEntry{
+		URI:         resources.URI(skill, skill.Entry),
+		Frontmatter: skill.Frontmatter,
+		Resources:   make([]skillFile, 0, len(manifest.Files)),
+	}
+	for _, file := range manifest.Files {
+		entry.Resources = append(entry.Resources, skillFile{resources.URI(skill, file.Path), file.Digest, file.Size})
+	}
+	return entry
+}
+
+// readDirectory serves resources/directory/read: the direct children.
+func (s *Server) readDirectory(_ context.Context, raw json.RawMessage) (any, error) {
+	params, err := decodeParams(raw)
+	if err != nil {
+		return nil, err
+	}
+	after, err := decodeCursor(params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	skill, dir, err := resources.Resolve(s.opts.Catalog.Snapshot(), params.URI)
+	if err != nil {
+		return nil, about(params.URI, err)
+	}
+	result := struct {
+		Resources  []mcp.Resource `json:"resources"`
+		NextCursor mcp.Cursor     `json:"nextCursor,omitempty"`
+	}{Resources: []mcp.Resource{}}
+	err = withTree(skill, func(tree *resources.Tree) error {
+		entries, more, err := tree.List(dir, 1)
+		if err != nil {
+			return err
+		}
+		if more {
+			return failf(CodeTooLarge, "Read files by their URIs.", "the directory has more than %d entries", resources.MaxEntries)
+		}
+		if after != "" {
+			start, found := slices.BinarySearchFunc(entries, after, func(e resources.Entry, path string) int { return cmp.Compare(e.Path, path) })
+			if found {
+				start++
+			}
+			entries = entries[start:]
+		}
+		if len(entries) > maxListedChildren {
+			entries = entries[:maxListedChildren]
+			result.NextCursor = encodeCursor(entries[maxListedChildren-1].Path)
+		}
+		for _, entry := range entries {
+			result.Resources = append(result.Resources, childResource(skill, entry))
+		}
+		return nil
+	})
+	return result, about(params.URI, err)
+}
+
+func childResource(skill *catalog.Skill, entry resources.Entry) mcp.Resource {
+	if entry.Path == skill.Entry {
+		return skillResource(skill)
+	}
+	child := mcp.NewResource(resources.URI(skill, entry.Path), path.Base(entry.Path), mcp.WithMIMEType(entry.MIME))
+	if !entry.Dir {
+		child.Size = &entry.Size
+	}
+	return child
+}
+
+func decodeParams(raw json.RawMessage) (pageParams, error) {
+	var params pageParams
+	if len(raw) == 0 {
+		return params, nil
+	}
+	if err := json.Unmarshal(raw, &params); err != nil {
+		return params, failf(CodeInvalidArguments, "Send params as an object with strings.", "the params cannot be read")
+	}
+	return params, nil
+}
+
+func encodeCursor(last string) mcp.Cursor {
+	return mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(last)))
+}
+
+func decodeCursor(cursor mcp.Cursor) (string, error) {
+	last, err := base64.StdEncoding.DecodeString(string(cursor))
+	if err != nil {
+		return "", failf(CodeInvalidCursor, "Start again without a cursor.", "that cursor is none of this server's")
+	}
+	return string(last), nil
+}
+
+// about ties a failure to the URI that it is about.
+func about(uri string, err error) error {
+	if err == nil {
+		return nil
+	}
+	f := *asFailure(err)
+	f.uri = uri
+	return &f
+}

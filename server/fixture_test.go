@@ -1,0 +1,86 @@
+package server_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/host"
+	"github.com/skills-mcp/skills-mcp/server"
+)
+
+// fixture is a server over a directory of skills, wired as the program does.
+type fixture struct {
+	root          string
+	workspaceBase string
+	workspaces    *sandbox.Workspaces
+	catalog       *catalog.Catalog
+	server        *server.Server
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+// newFixture makes a server; options are sandbox=off, allowed-tools=log,
+// workspaces=1, compat-index and pin=NAME.
+func newFixture(t testing.TB, root string, options ...string) *fixture {
+	t.Helper()
+	f := &fixture{root: root, workspaceBase: t.TempDir(), now: time.Now()}
+	skills, err := catalog.Open(t.Context(), catalog.Options{Roots: []catalog.Root{{Path: root}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = skills.Close() })
+	f.catalog = skills
+	limits := sandbox.WorkspaceOptions{Now: f.clock}
+	if slices.Contains(options, "workspaces=1") {
+		limits.Max = 1
+	}
+	f.workspaces, err = sandbox.NewWorkspaces(f.workspaceBase, limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.workspaces.Close() })
+	opts := server.Options{Version: "0.0.0-test", Catalog: skills, Workspaces: f.workspaces}
+	if slices.Contains(options, "sandbox=off") {
+		opts.Unavailable = "this test has no sandbox."
+	} else {
+		backend, err := host.New(host.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = backend.Close() })
+		opts.Sandbox = backend
+	}
+	opts.CompatIndex = slices.Contains(options, "compat-index")
+	if slices.Contains(options, "allowed-tools=log") {
+		opts.Policy.Mode = policy.Log
+	}
+	for _, option := range options {
+		if name, ok := strings.CutPrefix(option, "pin="); ok {
+			opts.Pinned = append(opts.Pinned, name)
+		}
+	}
+	f.server, err = server.New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func (f *fixture) clock() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now
+}
+
+func (f *fixture) advance(by time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now = f.now.Add(by)
+}

@@ -1,0 +1,114 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+)
+
+// instructionsBytes is the size of the instructions, in bytes of JSON. Claude
+// Code cuts at 2 KB. The size is the same for every catalog, so that what a
+// host pays for this server does not depend on how many skills there are.
+const instructionsBytes = 1900
+
+const instructionsHead = `Agent Skills: folders of instructions, references and scripts for particular tasks.
+
+BEFORE you start a task that a skill below covers, call activate with its name and follow what it gives. Read further files with readResource and run its scripts with exec only when its instructions say so. If no skill below fits, or the list is cut short, call findSkills with words of the task.
+If the user writes /NAME or names a skill, activate that one, with the rest of what they wrote as arguments.
+
+`
+
+// hookInstructions gives every new client the instructions for the catalog as
+// it is now.
+func (s *Server) hookInstructions(hooks *mcpserver.Hooks) {
+	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
+		result.Instructions = instructions(s.opts.Catalog.Snapshot(), s.opts.Pinned)
+	})
+	hooks.AddAfterDiscover(func(_ context.Context, _ any, _ *mcp.DiscoverRequest, result *mcp.DiscoverResult) {
+		result.Instructions = instructions(s.opts.Catalog.Snapshot(), s.opts.Pinned)
+	})
+}
+
+// instructions tells a model what the server is for and which skills there
+// are, pinned ones first: with descriptions, cut as short as they must be for
+// all skills to fit, else names as far as they fit.
+func instructions(snapshot *catalog.Snapshot, pinned []string) string {
+	skills := pinnedFirst(snapshot, pinned)
+	budget := instructionsBytes - jsonSize(instructionsHead)
+	list := named(skills, budget)
+	for _, length := range descriptionLengths {
+		if text := described(skills, length, budget); text != "" {
+			list = text
+			break
+		}
+	}
+	text := instructionsHead + list
+	return text + strings.Repeat(" ", max(0, instructionsBytes-jsonSize(text)))
+}
+
+// descriptionLengths are the lengths, in characters, that descriptions are
+// cut to. One of less than 50 says too little.
+var descriptionLengths = []int{1024, 500, 300, 200, 150, 100, 75, 50}
+
+func pinnedFirst(snapshot *catalog.Snapshot, pinned []string) []*catalog.Skill {
+	var first, rest []*catalog.Skill
+	isPinned := map[string]bool{}
+	for _, name := range pinned {
+		if skill, ok := snapshot.Lookup(name); ok && !isPinned[name] {
+			first, isPinned[name] = append(first, skill), true
+		}
+	}
+	for _, skill := range snapshot.Skills() {
+		if !isPinned[skill.Name] {
+			rest = append(rest, skill)
+		}
+	}
+	return append(first, rest...)
+}
+
+// described gives a line a skill, or nothing where not all fit into so many
+// bytes of JSON.
+func described(skills []*catalog.Skill, length, budget int) string {
+	if len(skills) == 0 {
+		return "There are no skills yet.\n"
+	}
+	text := "Skills:\n"
+	for _, skill := range skills {
+		text += "- " + skill.Name + ": " + clip(oneLine(skill.Description), length) + "\n"
+		if jsonSize(text) > budget {
+			return ""
+		}
+	}
+	return text
+}
+
+// named gives as many names as fit into so many bytes of JSON.
+func named(skills []*catalog.Skill, budget int) string {
+	const more = "; … (findSkills has the rest)\n"
+	text := "Skills: "
+	for i, skill := range skills {
+		item := skill.Name
+		if i > 0 {
+			item = ", " + item
+		}
+		if jsonSize(text+item+more) > budget {
+			return text + more
+		}
+		text += item
+	}
+	return text + "\n"
+}
+
+// jsonSize is the length of a text inside a JSON string.
+func jsonSize(text string) int {
+	encoded, err := json.Marshal(text)
+	if err != nil {
+		return len(text)
+	}
+	return len(encoded) - len(`""`)
+}

@@ -1,0 +1,87 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/testdata"
+)
+
+var initialize = map[string]any{
+	"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
+	"clientInfo": map[string]any{"name": "test", "version": "1"},
+}
+
+func TestInstructions(t *testing.T) {
+	few := t.TempDir()
+	for i := range 3 {
+		writeFile(t, filepath.Join(few, fmt.Sprintf("skill-%d", i), "SKILL.md"),
+			fmt.Appendf(nil, "---\nname: skill-%d\ndescription: \"Does the %dth \\\"thing\\\".\"\n---\n", i, i))
+	}
+	for name, root := range map[string]string{
+		"none": t.TempDir(), "few": few, "samples": testdata.Valid(), "many": testdata.Generate(t, 1000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var result struct{ Instructions string }
+			newFixture(t, root).request(t, "initialize", initialize, &result)
+			if n := len(result.Instructions); n > 2048 {
+				t.Errorf("%d bytes; Claude Code cuts at 2 KB", n)
+			}
+			golden(t, "instructions-"+name+".txt", []byte(strings.TrimRight(result.Instructions, " ")+"\n"))
+		})
+	}
+}
+
+// TestStartupSize: what a host loads at start does not grow with the catalog.
+func TestStartupSize(t *testing.T) {
+	sizes := map[int]int{}
+	for _, n := range []int{0, 1, 10, 1000} {
+		f := newFixture(t, testdata.Generate(t, n))
+		for _, method := range []string{"initialize", "tools/list", "server/discover"} {
+			sizes[n] += len(f.exchange(t, method, startupParams(method)))
+		}
+	}
+	for n, size := range sizes {
+		if size != sizes[1] {
+			t.Errorf("with %d skills a host loads %d bytes, with 1 skill %d", n, size, sizes[1])
+		}
+	}
+}
+
+func startupParams(method string) any {
+	switch method {
+	case "initialize":
+		return initialize
+	case "server/discover":
+		return modern(nil)
+	}
+	return nil
+}
+
+// modern adds to parameters what every request of 2026-07-28 carries.
+func modern(params map[string]any) map[string]any {
+	with := map[string]any{"_meta": map[string]any{
+		"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
+		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "test", "version": "1"},
+		"io.modelcontextprotocol/clientCapabilities": map[string]any{},
+	}}
+	for key, value := range params {
+		with[key] = value
+	}
+	return with
+}
+
+// TestPinned: pinned skills come first, whatever their names.
+func TestPinned(t *testing.T) {
+	f := newFixture(t, testdata.Generate(t, 1000), "pin=skill-00999")
+	var result struct{ Instructions string }
+	f.request(t, "initialize", initialize, &result)
+	list := result.Instructions[strings.Index(result.Instructions, "\nSkills: ")+1:]
+	if !strings.HasPrefix(list, "Skills: skill-00999, ") {
+		encoded, _ := json.Marshal(list[:60])
+		t.Errorf("the list begins with %s", encoded)
+	}
+}

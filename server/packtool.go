@@ -1,0 +1,107 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/resources"
+)
+
+// maxToolsBytes bounds a tools.json, in bytes.
+const maxToolsBytes = 256 << 10
+
+// packTools reads the tools of a skill's tools.json.
+func packTools(skill *catalog.Skill, tree *resources.Tree) ([]catalog.Tool, error) {
+	content, err := tree.ReadAll("tools.json", maxToolsBytes)
+	if err != nil {
+		return nil, err
+	}
+	tools, problems := catalog.ParseTools("tools.json", content.Data)
+	if len(tools) > 0 {
+		return tools, nil
+	}
+	reason := "it lists no tools"
+	if len(problems) > 0 {
+		reason = problems[0].Message
+	}
+	return nil, failf(CodeInvalidTools, "Follow the skill's instructions with exec's `script` or `command` instead.",
+		"tools.json of skill %q cannot be used: %s", skill.Name, reason)
+}
+
+// packTool finds one tool and checks its input.
+func packTool(skill *catalog.Skill, tree *resources.Tree, name string, input json.RawMessage) (catalog.Tool, error) {
+	if !skill.HasTools {
+		return catalog.Tool{}, failf(CodeToolNotFound, "Use `script` and `args`, or `command`.", "skill %q has no tools.json", skill.Name)
+	}
+	tools, err := packTools(skill, tree)
+	if err != nil {
+		return catalog.Tool{}, err
+	}
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+		if t.Name == name {
+			return t, checkToolInput(skill, t, input)
+		}
+	}
+	return catalog.Tool{}, failf(CodeToolNotFound, "Its tools are: "+strings.Join(names, ", ")+".",
+		"skill %q has no tool %q", skill.Name, clip(name, 80))
+}
+
+func checkToolInput(skill *catalog.Skill, t catalog.Tool, input json.RawMessage) error {
+	schema, err := compileSchema(t.InputSchema)
+	if err != nil {
+		return &failure{Code: CodeInvalidTools, Message: fmt.Sprintf("the input schema of tool %q of skill %q is not valid", t.Name, skill.Name),
+			Hint: "Tell the user; the author has to mend tools.json.", cause: err}
+	}
+	if faults := validate(schema, input); len(faults) > 0 {
+		return failf(CodeInvalidArguments, "Call exec again with an `input` that fits: "+clip(string(t.InputSchema), 2000),
+			"input of tool %q: %s", t.Name, strings.Join(faults, "; "))
+	}
+	return nil
+}
+
+// toolArgv fills the placeholders of a tool's command: an element that is
+// exactly "{key}" becomes that property of the input as text, and goes away
+// with the flag before it where the input has no such property.
+func toolArgv(t catalog.Tool, input json.RawMessage) ([]string, error) {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(input, &values); err != nil {
+		return nil, failf(CodeInvalidArguments, "Send `input` as an object.", "input of tool %q is not an object", t.Name)
+	}
+	var argv []string
+	for _, element := range t.Argv {
+		key, ok := placeholder(element)
+		if !ok {
+			argv = append(argv, element)
+			continue
+		}
+		value, given := values[key]
+		if !given {
+			if last := len(argv) - 1; last > 0 && strings.HasPrefix(argv[last], "-") {
+				argv = argv[:last]
+			}
+			continue
+		}
+		argv = append(argv, asText(value))
+	}
+	return argv, nil
+}
+
+func placeholder(element string) (key string, ok bool) {
+	if len(element) > 2 && element[0] == '{' && element[len(element)-1] == '}' {
+		return element[1 : len(element)-1], true
+	}
+	return "", false
+}
+
+// asText gives a JSON string's content, and any other value as JSON.
+func asText(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
+}

@@ -1,0 +1,34 @@
+package server
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+type progressKey struct{}
+
+// withProgress lets a tool report progress where the caller asked for it.
+func withProgress(ctx context.Context, server *mcpserver.MCPServer, request mcp.CallToolRequest) context.Context {
+	if request.Params.Meta == nil || request.Params.Meta.ProgressToken == nil {
+		return ctx
+	}
+	var count atomic.Int64
+	report := func(line string) {
+		// A client that does not take it has lost nothing that it needs.
+		_ = server.SendNotificationToClient(ctx, "notifications/progress", map[string]any{
+			"progressToken": request.Params.Meta.ProgressToken,
+			"progress":      count.Add(1),
+			"message":       clip(line, 200),
+		})
+	}
+	return context.WithValue(ctx, progressKey{}, report)
+}
+
+// progressFrom gives the call's progress report, or nil.
+func progressFrom(ctx context.Context) func(line string) {
+	report, _ := ctx.Value(progressKey{}).(func(string))
+	return report
+}

@@ -1,0 +1,65 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+)
+
+// As with resources, every prompt is led to one that the library knows;
+// promptNameKey holds the skill's name. A name that no skill has is left as
+// it is, so that the library answers it.
+const (
+	internalPromptName = "skills-mcp:prompt"
+	promptNameKey      = "skills-mcp/name"
+)
+
+func (s *Server) registerPrompts() {
+	s.mcp.AddPrompt(mcp.NewPrompt(internalPromptName), s.getPrompt)
+}
+
+func (s *Server) hookPrompts(hooks *mcpserver.Hooks) {
+	hooks.AddBeforeGetPrompt(func(_ context.Context, _ any, request *mcp.GetPromptRequest) {
+		name := request.Params.Name
+		if _, ok := s.opts.Catalog.Snapshot().Lookup(name); !ok {
+			if name == internalPromptName {
+				request.Params.Name = "" // ours alone
+			}
+			return
+		}
+		arguments := map[string]string{promptNameKey: name}
+		if given, ok := request.Params.Arguments["arguments"]; ok {
+			arguments["arguments"] = given
+		}
+		request.Params.Name, request.Params.Arguments = internalPromptName, arguments
+	})
+}
+
+// skillPrompt is a skill as a slash command.
+func skillPrompt(skill *catalog.Skill) mcp.Prompt {
+	return mcp.NewPrompt(skill.Name,
+		mcp.WithPromptDescription(skill.Description),
+		mcp.WithArgument("arguments", mcp.ArgumentDescription("What to do, in your own words.")))
+}
+
+// getPrompt gives a skill's activation as a message of the user.
+func (s *Server) getPrompt(ctx context.Context, request mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	skill, err := s.skill(ctx, request.Params.Arguments[promptNameKey])
+	var text string
+	if err == nil {
+		text, err = s.activation(skill, request.Params.Arguments["arguments"])
+	}
+	if err != nil {
+		f := asFailure(err)
+		s.logFailure("prompts/get", f)
+		answerFrom(ctx).fail(f)
+		return nil, errors.New(f.Error())
+	}
+	return mcp.NewGetPromptResult(skill.Description, []mcp.PromptMessage{
+		mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text)),
+	}), nil
+}

@@ -1,0 +1,176 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/resources"
+)
+
+// Limits of one answer of readResource, in bytes. Text and binaries are
+// paged; an image is whole or refused.
+const (
+	maxTextPageBytes   = 100_000
+	maxBinaryPageBytes = 256 << 10
+	maxImageBytes      = 4 << 20
+)
+
+type readArguments struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`
+	Offset int64  `json:"offset"`
+	Length int64  `json:"length"`
+}
+
+func (s *Server) readResourceTool() tool {
+	definition := mcp.NewTool("readResource",
+		mcp.WithDescription("Read one file of a skill, or list a directory of it, when its instructions point there. Text comes in pages, images as images, other binaries as base64. Also reads a result file that exec linked: give its workspace:// URI as `path`."),
+		mcp.WithString("name", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(256),
+			mcp.Description("The skill's name.")),
+		mcp.WithString("path", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(8192),
+			mcp.Description("Path relative to the skill's directory, such as references/guide.md; \".\" lists the skill. Or a workspace:// URI from exec.")),
+		mcp.WithInteger("offset", mcp.Min(0),
+			mcp.Description("First byte to read, from 0; take it from the notice of the page before.")),
+		mcp.WithInteger("length", mcp.Min(0),
+			mcp.Description("How many bytes to read; 0 or absent means a whole page.")),
+		mcp.WithSchemaAdditionalProperties(false),
+		annotations("Read a skill's file", true, false, true, false),
+		alwaysLoad(map[string]any{"anthropic/maxResultSizeChars": 150_000}),
+	)
+	return tool{definition: definition, handle: s.readResource}
+}
+
+func (s *Server) readResource(ctx context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
+	arguments, err := decode[readArguments](raw)
+	if err != nil {
+		return nil, err
+	}
+	skill, err := s.skill(ctx, arguments.Name)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(arguments.Path, workspaceScheme) {
+		return s.readArtifact(skill, arguments)
+	}
+	file, err := resources.Clean(arguments.Path)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.decide(skill, policy.Request{Op: policy.OpRead, Path: file}); err != nil {
+		return nil, err
+	}
+	var result *mcp.CallToolResult
+	err = withTree(skill, func(tree *resources.Tree) (err error) {
+		result, err = readPath(tree, file, resources.URI(skill, file), arguments)
+		return err
+	})
+	return result, err
+}
+
+// readArtifact reads a file that a program left in a workspace.
+func (s *Server) readArtifact(skill *catalog.Skill, arguments readArguments) (*mcp.CallToolResult, error) {
+	tree, file, err := s.openWorkspaceURI(arguments.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	if err := s.decide(skill, policy.Request{Op: policy.OpRead, Path: file}); err != nil {
+		return nil, err
+	}
+	return readPath(tree, file, arguments.Path, arguments)
+}
+
+// readPath reads a file or lists a directory.
+func readPath(tree *resources.Tree, file, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
+	dir, err := tree.IsDir(file)
+	if err != nil {
+		return nil, err
+	}
+	if dir {
+		return listDirectory(tree, file)
+	}
+	content, err := tree.Read(file, resources.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxTextPageBytes})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case content.Text:
+		return textPage(content), nil
+	case resources.IsImage(content.MIME):
+		return imageResult(tree, file)
+	default:
+		return binaryPage(tree, file, uri, arguments)
+	}
+}
+
+// textPage gives the text alone, and a notice after it where there is more.
+func textPage(content resources.Content) *mcp.CallToolResult {
+	result := mcp.NewToolResultText(string(content.Data))
+	if content.Next > 0 {
+		result.Content = append(result.Content, mcp.NewTextContent(pageNotice(content)))
+	}
+	return result
+}
+
+func pageNotice(content resources.Content) string {
+	return fmt.Sprintf("[Truncated: bytes %d to %d of %d. Read on with \"offset\": %d.]",
+		content.Offset, content.Offset+int64(len(content.Data)), content.Size, content.Next)
+}
+
+func imageResult(tree *resources.Tree, file string) (*mcp.CallToolResult, error) {
+	content, err := tree.ReadAll(file, maxImageBytes)
+	if err != nil {
+		return nil, err
+	}
+	return mcp.NewToolResultImage(
+		fmt.Sprintf("%s (%s, %s)", content.Path, content.MIME, byteSize(content.Size)),
+		base64.StdEncoding.EncodeToString(content.Data), content.MIME), nil
+}
+
+func binaryPage(tree *resources.Tree, file, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
+	content, err := tree.Read(file, resources.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxBinaryPageBytes})
+	if err != nil {
+		return nil, err
+	}
+	notice := fmt.Sprintf("%s is binary (%s, %s); its bytes are embedded as base64.", content.Path, content.MIME, byteSize(content.Size))
+	if content.Next > 0 {
+		notice += " " + pageNotice(content)
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{
+		mcp.NewTextContent(notice),
+		mcp.NewEmbeddedResource(mcp.BlobResourceContents{
+			URI: uri, MIMEType: content.MIME, Blob: base64.StdEncoding.EncodeToString(content.Data),
+		}),
+	}}, nil
+}
+
+// listDirectory lists a directory and what is below it.
+func listDirectory(tree *resources.Tree, dir string) (*mcp.CallToolResult, error) {
+	entries, more, err := tree.List(dir, listDepth)
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "Directory %s:\n", dir)
+	for _, entry := range entries {
+		if entry.Dir {
+			fmt.Fprintf(&text, "- %s/\n", oneLine(entry.Path))
+			continue
+		}
+		fmt.Fprintf(&text, "- %s (%s, %s)\n", oneLine(entry.Path), entry.MIME, byteSize(entry.Size))
+	}
+	if len(entries) == 0 {
+		text.WriteString("(empty)\n")
+	}
+	if more {
+		text.WriteString("… and more; list a directory below it.\n")
+	}
+	return mcp.NewToolResultText(text.String()), nil
+}

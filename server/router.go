@@ -1,0 +1,295 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// The router stands in front of the library on stdio and on streamable HTTP,
+// for what the library cannot do: serve methods that it does not know, and
+// let a handler choose its error's code and data. Every request still goes
+// through the library, which so applies all its rules (session, headers,
+// version, cancellation, tracing) by itself. A method that it does not know
+// goes through as resources/list, whose hook does the work; only the answer
+// is changed on its way out. This file is to be deleted when the library
+// grows custom request handlers.
+
+// mendedMethods are the library's own, of which only errors are changed.
+var mendedMethods = map[string]bool{
+	string(mcp.MethodResourcesRead): true,
+	string(mcp.MethodPromptsGet):    true,
+}
+
+// isRouted tells whether the router has a part in a method's answer.
+func isRouted(method string) bool {
+	return mendedMethods[method] || extensionMethods[method] != nil
+}
+
+// envelope is the part of a JSON-RPC message that tells what it is.
+type envelope struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+func (e envelope) isRequest() bool { return e.Method != "" && len(e.ID) > 0 }
+
+func (e envelope) isResponse() bool { return e.Method == "" && len(e.ID) > 0 }
+
+// answer carries the outcome of a request past the library.
+type answer struct {
+	method string
+	run    func(context.Context) (any, error) // nil for a method of the library
+
+	mu      sync.Mutex
+	failure *failure
+	result  any
+}
+
+type answerKey struct{}
+
+// answerFrom gives the request's answer; where the router is not in front, as
+// on the legacy SSE transport, one that nobody reads.
+func answerFrom(ctx context.Context) *answer {
+	if a, ok := ctx.Value(answerKey{}).(*answer); ok {
+		return a
+	}
+	return &answer{}
+}
+
+func (a *answer) fail(f *failure) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.failure = f
+}
+
+// admit takes a routed request and gives the message that the library is to
+// see, with the context that leads back to the answer.
+func (s *Server) admit(ctx context.Context, head envelope, message json.RawMessage) (context.Context, json.RawMessage, *answer) {
+	a := &answer{method: head.Method}
+	ctx = context.WithValue(ctx, answerKey{}, a)
+	serve, ok := extensionMethods[head.Method]
+	if !ok {
+		return ctx, message, a
+	}
+	a.run = func(ctx context.Context) (any, error) { return serve(s, ctx, head.Params) }
+	return ctx, disguised(message), a
+}
+
+// disguised makes a request of resources/list with the same id and _meta.
+// Params that are no object stay, for the library to refuse.
+func disguised(message json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(message, &fields) != nil {
+		return message
+	}
+	fields["method"] = json.RawMessage(`"` + mcp.MethodResourcesList + `"`)
+	var params map[string]json.RawMessage
+	if json.Unmarshal(fields["params"], &params) == nil && params != nil {
+		kept := map[string]json.RawMessage{}
+		if meta, ok := params["_meta"]; ok {
+			kept["_meta"] = meta
+		}
+		fields["params"], _ = json.Marshal(kept)
+	}
+	encoded, err := json.Marshal(fields)
+	if err != nil {
+		return message
+	}
+	return encoded
+}
+
+// hookRouter does the work of a disguised request once the library has let it
+// in. It reports whether the request was one.
+func (s *Server) hookRouter(ctx context.Context) bool {
+	a := answerFrom(ctx)
+	if a.run == nil {
+		return false
+	}
+	result, err := a.run(ctx)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil {
+		a.failure = asFailure(err)
+		s.logFailure(a.method, a.failure)
+		return true
+	}
+	a.result = result
+	return true
+}
+
+// rpcError is a JSON-RPC error with our data.
+type rpcError struct {
+	Code    int       `json:"code"`
+	Message string    `json:"message"`
+	Data    errorData `json:"data"`
+}
+
+type errorData struct {
+	Code Code   `json:"code"`
+	Hint string `json:"hint,omitempty"`
+	URI  string `json:"uri,omitempty"`
+}
+
+// mend puts the outcome into a response of the library. invalid tells that
+// the outcome is an error that blames the request.
+func (a *answer) mend(message []byte) (mended []byte, invalid bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var head envelope
+	if json.Unmarshal(message, &head) != nil || !head.isResponse() {
+		return message, false
+	}
+	var response map[string]json.RawMessage
+	if json.Unmarshal(message, &response) != nil {
+		return message, false
+	}
+	switch {
+	case a.failure != nil:
+		invalid = a.failure.Code != CodeInternal
+		delete(response, "result")
+		response["error"], _ = json.Marshal(a.failure.rpcError())
+	case a.result != nil:
+		response["result"] = a.merged(response["result"])
+	case a.run != nil:
+		// Refused by a rule: the text may name the method of the disguise.
+		response["error"] = bytes.ReplaceAll(response["error"], []byte(mcp.MethodResourcesList), []byte(a.method))
+	default:
+		return message, false
+	}
+	encoded, err := json.Marshal(response)
+	if err != nil {
+		return message, false
+	}
+	return encoded, invalid
+}
+
+func (f *failure) rpcError() rpcError {
+	code := mcp.INVALID_PARAMS
+	if f.Code == CodeInternal {
+		code = mcp.INTERNAL_ERROR
+	}
+	return rpcError{Code: code, Message: f.Message, Data: errorData{f.Code, f.Hint, f.uri}}
+}
+
+// merged puts our result's fields in the place of those of resources/list,
+// and keeps what the library adds. The hints for caches stay on directories
+// too: SEP-2640 does not ask for them there, but official clients do.
+func (a *answer) merged(library json.RawMessage) json.RawMessage {
+	var fields, ours map[string]json.RawMessage
+	_ = json.Unmarshal(library, &fields)
+	encoded, err := json.Marshal(a.result)
+	if err != nil || json.Unmarshal(encoded, &ours) != nil {
+		return library
+	}
+	delete(fields, "resources")
+	delete(fields, "nextCursor")
+	for key, value := range ours {
+		fields[key] = value
+	}
+	whole, err := json.Marshal(fields)
+	if err != nil {
+		return library
+	}
+	return whole
+}
+
+// route serves one routed request that did not come over HTTP.
+func (s *Server) route(ctx context.Context, head envelope, message json.RawMessage) ([]byte, error) {
+	ctx, message, a := s.admit(ctx, head, message)
+	response := s.mcp.HandleMessage(ctx, message)
+	if response == nil {
+		return nil, nil
+	}
+	encoded, err := json.Marshal(response)
+	if err != nil {
+		return nil, err
+	}
+	mended, _ := a.mend(encoded)
+	return mended, nil
+}
+
+// routed serves routed requests over HTTP; next is the library.
+func (s *Server) routed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, ok := readBody(w, r)
+		if !ok {
+			return
+		}
+		var head envelope
+		if json.Unmarshal(body, &head) != nil || !head.isRequest() || !isRouted(head.Method) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		ctx, message, a := s.admit(r.Context(), head, body)
+		disguise := r.Clone(ctx)
+		if a.run != nil && r.Header.Get(mcp.HeaderMethod) == head.Method {
+			disguise.Header.Set(mcp.HeaderMethod, string(mcp.MethodResourcesList))
+		}
+		setBody(disguise, message)
+		mender := &mendingWriter{ResponseWriter: w, answer: a,
+			modern: mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))}
+		next.ServeHTTP(mender, disguise)
+		mender.writeStatus(mender.status)
+	})
+}
+
+// mendingWriter mends the response among what the library writes. The library
+// writes each message, JSON or event, in one call.
+type mendingWriter struct {
+	http.ResponseWriter
+	answer *answer
+	// modern tells of a protocol version in which the HTTP status follows
+	// the JSON-RPC error.
+	modern  bool
+	status  int
+	written bool
+}
+
+// WriteHeader only notes the status, which the message may yet change.
+func (w *mendingWriter) WriteHeader(status int) { w.status = status }
+
+func (w *mendingWriter) writeStatus(status int) {
+	if !w.written && status != 0 {
+		w.ResponseWriter.WriteHeader(status)
+		w.written = true
+	}
+}
+
+func (w *mendingWriter) Write(p []byte) (int, error) {
+	const field = "data: "
+	before, message, isEvent := bytes.Cut(p, []byte(field))
+	if !isEvent || !bytes.HasPrefix(p, []byte("event: ")) {
+		before, message, isEvent = nil, p, false
+	}
+	mended, invalid := w.answer.mend(bytes.TrimRight(message, "\n"))
+	status := w.status
+	if invalid && w.modern && !isEvent {
+		status = http.StatusBadRequest
+	}
+	w.writeStatus(status)
+	out := append([]byte(nil), before...)
+	if isEvent {
+		out = append(append(append(out, field...), mended...), "\n\n"...)
+	} else {
+		out = append(append(out, mended...), '\n')
+	}
+	if _, err := w.ResponseWriter.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush implements [http.Flusher], without which the library would not
+// stream.
+func (w *mendingWriter) Flush() {
+	w.writeStatus(w.status)
+	if flusher, ok := w.ResponseWriter.(http.Flusher); ok {
+		flusher.Flush()
+	}
+}

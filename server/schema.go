@@ -1,0 +1,117 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// maxArgumentFaults is how many faults one answer names.
+const maxArgumentFaults = 5
+
+// schemas holds the compiled input schemas by tool name. The library's own
+// validation answers without a stable code and skips a malformed schema in
+// silence; this one refuses to start with it.
+type schemas map[string]*jsonschema.Schema
+
+func (s *schemas) add(t mcp.Tool) error {
+	raw, err := json.Marshal(t.InputSchema)
+	if err != nil {
+		return err
+	}
+	compiled, err := compileSchema(raw)
+	if err != nil {
+		return err
+	}
+	if *s == nil {
+		*s = schemas{}
+	}
+	(*s)[t.Name] = compiled
+	return nil
+}
+
+// check gives a call's arguments where they fit the tool's schema.
+func (s schemas) check(name string, request mcp.CallToolRequest) (json.RawMessage, error) {
+	raw, err := rawArguments(request)
+	if err != nil {
+		return nil, err
+	}
+	if faults := validate(s[name], raw); len(faults) > 0 {
+		return nil, failf(CodeInvalidArguments, "Call "+name+" again with arguments that fit its input schema.",
+			"%s", strings.Join(faults, "; "))
+	}
+	return raw, nil
+}
+
+func rawArguments(request mcp.CallToolRequest) (json.RawMessage, error) {
+	if raw := bytes.TrimSpace(request.Params.RawArguments); len(raw) > 0 && !bytes.Equal(raw, []byte("null")) {
+		return json.RawMessage(raw), nil
+	}
+	if request.Params.Arguments == nil {
+		return json.RawMessage("{}"), nil
+	}
+	return json.Marshal(request.Params.Arguments)
+}
+
+func compileSchema(raw []byte) (*jsonschema.Schema, error) {
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("input schema: %w", err)
+	}
+	compiler := jsonschema.NewCompiler()
+	// References may lead nowhere but into the schema itself.
+	compiler.UseLoader(jsonschema.SchemeURLLoader{})
+	if err := compiler.AddResource("mem:///schema.json", document); err != nil {
+		return nil, fmt.Errorf("input schema: %w", err)
+	}
+	compiled, err := compiler.Compile("mem:///schema.json")
+	if err != nil {
+		return nil, fmt.Errorf("input schema: %w", err)
+	}
+	return compiled, nil
+}
+
+// validate gives the faults of a JSON value, one line each.
+func validate(schema *jsonschema.Schema, raw json.RawMessage) []string {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return []string{"the arguments are not JSON"}
+	}
+	err = schema.Validate(value)
+	var invalid *jsonschema.ValidationError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &invalid):
+		return []string{"the arguments do not fit the schema"}
+	}
+	printer := message.NewPrinter(language.English)
+	var faults []string
+	collectFaults(invalid, printer, &faults)
+	return faults
+}
+
+// collectFaults walks to the leaves, which alone say what is wrong.
+func collectFaults(err *jsonschema.ValidationError, printer *message.Printer, faults *[]string) {
+	if len(*faults) == maxArgumentFaults {
+		return
+	}
+	if len(err.Causes) == 0 {
+		where := "the arguments"
+		if len(err.InstanceLocation) > 0 {
+			where = "`" + clip(strings.Join(err.InstanceLocation, "."), 80) + "`"
+		}
+		*faults = append(*faults, where+": "+clip(err.ErrorKind.LocalizedString(printer), 200))
+		return
+	}
+	for _, cause := range err.Causes {
+		collectFaults(cause, printer, faults)
+	}
+}

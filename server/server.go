@@ -1,0 +1,118 @@
+// Package server is the MCP surface of skills-mcp: it publishes the skills of
+// a catalog as resources, prompts and a constant set of tools, and translates
+// between the protocol and the rooms that do the work.
+//
+// It is the only package that imports the MCP library. A request takes one
+// snapshot of the catalog and keeps it to its end. Errors become protocol
+// errors here and nowhere else (see [Codes]); no host path, stack or secret
+// passes.
+//
+// Trust: what a client sends and what skills contain is untrusted. Who may
+// connect is the transport's matter: stdio trusts its parent process, HTTP
+// serves loopback unless told otherwise.
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// Options are what a server is made of.
+type Options struct {
+	// Version is the program's version, without a leading v.
+	Version string
+	// Catalog is where skills come from. Required; the caller closes it.
+	Catalog *catalog.Catalog
+	// Policy decides what skills may do. Its zero value enforces.
+	Policy policy.Policy
+	// Sandbox runs scripts. If nil, exec answers sandbox_unavailable with
+	// Unavailable as the reason. The caller closes it.
+	Sandbox sandbox.Backend
+	// Unavailable says why there is no sandbox and how to get one.
+	Unavailable string
+	// Workspaces hold what programs write. Required where Sandbox is set;
+	// the caller closes them.
+	Workspaces *sandbox.Workspaces
+	// Pinned are names of skills that the instructions list first.
+	Pinned []string
+	// CompatIndex serves skill://index.json, as drafts of the Skills
+	// extension had it.
+	CompatIndex bool
+	// Logger receives what happens. If nil, nothing is logged.
+	Logger *slog.Logger
+}
+
+// Server serves one catalog to any number of clients.
+type Server struct {
+	opts          Options
+	log           *slog.Logger
+	mcp           *mcpserver.MCPServer
+	tools         []tool
+	schemas       schemas
+	digests       resources.Digests
+	sessions      sessions
+	subscriptions subscriptions
+}
+
+// New makes a server. An error means that the options are incomplete.
+func New(opts Options) (*Server, error) {
+	if opts.Catalog == nil {
+		return nil, errors.New("server: no catalog")
+	}
+	if opts.Sandbox != nil && opts.Workspaces == nil {
+		return nil, errors.New("server: a sandbox needs workspaces")
+	}
+	s := &Server{opts: opts, log: opts.Logger}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.tools = []tool{s.activateTool(), s.readResourceTool(), s.execTool(), s.findSkillsTool()}
+	s.mcp = s.newLibraryServer()
+	if err := s.registerTools(); err != nil {
+		return nil, err
+	}
+	s.registerResources()
+	s.registerPrompts()
+	return s, nil
+}
+
+// newLibraryServer sets the library up: capabilities, hooks, recovery.
+func (s *Server) newLibraryServer() *mcpserver.MCPServer {
+	return mcpserver.NewMCPServer("skills-mcp", s.opts.Version,
+		mcpserver.WithTitle("Agent Skills"),
+		mcpserver.WithDescription("Folders of Agent Skills as resources, prompts and a sandboxed runtime."),
+		mcpserver.WithToolCapabilities(false),
+		mcpserver.WithResourceCapabilities(true, true),
+		mcpserver.WithPromptCapabilities(true),
+		mcpserver.WithCompletions(),
+		mcpserver.WithExtensions(extensionCapability),
+		mcpserver.WithResourceCompletionProvider(completer{s}),
+		mcpserver.WithStrictInputSchemaDefault(),
+		mcpserver.WithHooks(s.hooks()),
+	)
+}
+
+// hooks are the places in which the library lets us in.
+func (s *Server) hooks() *mcpserver.Hooks {
+	hooks := &mcpserver.Hooks{}
+	s.hookInstructions(hooks)
+	s.hookLists(hooks)
+	s.hookReads(hooks)
+	s.hookSubscriptions(hooks)
+	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
+		s.sessions.drop(session.SessionID())
+	})
+	hooks.AddOnError(func(ctx context.Context, id any, method mcp.MCPMethod, _ any, err error) {
+		s.log.Debug("request failed", "method", method, "id", id, "error", err)
+	})
+	return hooks
+}

@@ -1,0 +1,57 @@
+package server
+
+import (
+	"context"
+	"sync"
+
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// sessions remembers the default workspace of each session that lasts longer
+// than one request: stdio, and HTTP before protocol version 2026-07-28.
+type sessions struct {
+	mu         sync.Mutex
+	workspaces map[string]string
+}
+
+// sessionID names the caller's lasting session, or is empty where every
+// request stands alone.
+func sessionID(ctx context.Context) string {
+	if session := mcpserver.ClientSessionFromContext(ctx); session != nil {
+		return session.SessionID()
+	}
+	return ""
+}
+
+// workspace gives the session's default workspace, a new one where it has
+// none or it has expired. A call without a lasting session always gets a new
+// one and has to name it from then on.
+func (s *sessions) workspace(ctx context.Context, all *sandbox.Workspaces) (sandbox.Workspace, error) {
+	id := sessionID(ctx)
+	if id == "" {
+		return all.Create()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if workspace, err := all.Get(s.workspaces[id]); err == nil {
+		return workspace, nil
+	}
+	workspace, err := all.Create()
+	if err != nil {
+		return sandbox.Workspace{}, err
+	}
+	if s.workspaces == nil {
+		s.workspaces = map[string]string{}
+	}
+	s.workspaces[id] = workspace.Handle
+	return workspace, nil
+}
+
+// drop forgets a session that ended.
+func (s *sessions) drop(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.workspaces, id)
+}

@@ -1,0 +1,234 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+const (
+	// maxMessageBytes bounds one message of a client, in bytes.
+	maxMessageBytes = 16 << 20
+	// drainTimeout is how long requests that were read before the end of
+	// input may take to be answered, before they are canceled.
+	drainTimeout = 5 * time.Second
+	// stdioWorkers is how many tool calls run side by side.
+	stdioWorkers = 32
+)
+
+// ServeStdio serves one client, a JSON-RPC message a line, until the input
+// ends or ctx does. At the end of input it answers what it has read, within a
+// bound, so that requests can be piped in. Nothing but protocol messages is
+// written to out. A Read of in that blocks when ctx ends is left behind: it
+// cannot be interrupted.
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	input, feed := io.Pipe()
+	front := &stdioFront{server: s, out: out, feed: feed, pending: map[string]int{}, ready: make(chan struct{})}
+	front.idle = sync.NewCond(&front.mu)
+
+	library := mcpserver.NewStdioServer(s.mcp)
+	mcpserver.WithWorkerPoolSize(stdioWorkers)(library)
+	library.SetErrorLogger(slog.NewLogLogger(s.log.Handler(), slog.LevelDebug))
+	library.SetContextFunc(func(ctx context.Context) context.Context {
+		front.session = ctx
+		close(front.ready)
+		return ctx
+	})
+	listened := make(chan error, 1)
+	go func() { listened <- library.Listen(ctx, input, front) }()
+
+	read := make(chan error, 1)
+	go func() { read <- front.read(ctx, in) }()
+	var err error
+	select {
+	case err = <-read:
+		front.drain(ctx)
+	case <-ctx.Done():
+	}
+	cancel()
+	feed.Close()
+	<-listened
+	front.routes.Wait()
+	return err
+}
+
+// stdioFront reads messages before the library does: it refuses what is no
+// message, routes what the router owns, and knows what is not answered yet.
+type stdioFront struct {
+	server *Server
+	feed   *io.PipeWriter
+	// session is the library's context of the stdio session, set when ready
+	// closes.
+	session context.Context
+	ready   chan struct{}
+	routes  sync.WaitGroup
+
+	mu      sync.Mutex
+	out     io.Writer
+	pending map[string]int // unanswered requests by id
+	idle    *sync.Cond
+	listen  listeners
+}
+
+// read forwards messages until the input ends.
+func (f *stdioFront) read(ctx context.Context, in io.Reader) error {
+	reader := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, tooLong, err := readLine(reader, maxMessageBytes)
+		if tooLong {
+			f.refuse(mcp.INVALID_REQUEST, "the message is longer than 16 MiB")
+		} else if text := bytes.TrimSpace(line); len(text) > 0 {
+			if err := f.take(ctx, text); err != nil {
+				return nil // the library has stopped reading
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readLine reads up to a newline, but keeps no more than max bytes.
+func readLine(reader *bufio.Reader, max int) (line []byte, tooLong bool, err error) {
+	for {
+		part, err := reader.ReadSlice('\n')
+		if len(line)+len(part) > max {
+			line, tooLong = nil, true
+		}
+		if !tooLong {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, tooLong, err
+		}
+	}
+}
+
+// take handles one message.
+func (f *stdioFront) take(ctx context.Context, line []byte) error {
+	if !utf8.Valid(line) {
+		f.refuse(mcp.PARSE_ERROR, "the message is not UTF-8")
+		return nil
+	}
+	var head envelope
+	if json.Unmarshal(line, &head) == nil && head.isRequest() {
+		f.expect(head)
+		if isRouted(head.Method) {
+			f.route(ctx, head, append([]byte(nil), line...))
+			return nil
+		}
+	}
+	_, err := f.feed.Write(append(line, '\n'))
+	return err
+}
+
+// route answers a routed request, beside others.
+func (f *stdioFront) route(ctx context.Context, head envelope, message json.RawMessage) {
+	f.routes.Go(func() {
+		select {
+		case <-f.ready:
+		case <-ctx.Done():
+			return
+		}
+		response, err := f.server.route(f.session, head, message)
+		if err != nil {
+			f.server.log.Error("response cannot be encoded", "error", err)
+			return
+		}
+		if response != nil {
+			_, _ = f.Write(append(response, '\n'))
+		}
+	})
+}
+
+// refuse answers what is no request.
+func (f *stdioFront) refuse(code int, message string) {
+	encoded, err := json.Marshal(mcp.NewJSONRPCError(mcp.NewRequestId(nil), code, message, nil))
+	if err == nil {
+		_, _ = f.Write(append(encoded, '\n'))
+	}
+}
+
+// Write writes one message of the library, or of the router, and notes what
+// it answers.
+func (f *stdioFront) Write(line []byte) (int, error) {
+	var head envelope
+	if err := json.Unmarshal(line, &head); err != nil {
+		return 0, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, message := range f.listen.copies(head, line) {
+		if _, err := f.out.Write(message); err != nil {
+			return 0, err
+		}
+	}
+	if head.isResponse() {
+		f.answered(head.ID)
+	}
+	return len(line), nil
+}
+
+// answered notes a response; the caller holds the lock.
+func (f *stdioFront) answered(id json.RawMessage) {
+	f.listen.answered(id)
+	key := idKey(id)
+	if f.pending[key] > 0 {
+		if f.pending[key]--; f.pending[key] == 0 {
+			delete(f.pending, key)
+		}
+		f.idle.Broadcast()
+	}
+}
+
+// expect notes a request.
+func (f *stdioFront) expect(head envelope) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listen.take(head)
+	if head.Method != string(mcp.MethodSubscriptionsListen) { // which lasts as long as the client
+		f.pending[idKey(head.ID)]++
+	}
+}
+
+// idKey is equal for a request and its response, which may be spelt
+// differently: the library reads an id and writes it anew.
+func idKey(id json.RawMessage) string {
+	var value any
+	if json.Unmarshal(id, &value) != nil {
+		return string(id)
+	}
+	return fmt.Sprintf("%T %v", value, value)
+}
+
+// drain waits until all that was read is answered, or for as long as is due.
+func (f *stdioFront) drain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.idle.Broadcast()
+	})()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(f.pending) > 0 && ctx.Err() == nil {
+		f.idle.Wait()
+	}
+}

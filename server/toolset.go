@@ -1,0 +1,91 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// tool is one MCP tool: what clients see, and what answers a call. Arguments
+// reach it validated against the schema.
+type tool struct {
+	definition mcp.Tool
+	handle     func(ctx context.Context, arguments json.RawMessage) (*mcp.CallToolResult, error)
+}
+
+// registerTools makes the tools known to the library. They are the same for
+// every catalog: hosts cache their text and some never look again.
+func (s *Server) registerTools() error {
+	for _, t := range s.tools {
+		if err := s.schemas.add(t.definition); err != nil {
+			return fmt.Errorf("server: tool %s: %w", t.definition.Name, err)
+		}
+		s.mcp.AddTool(t.definition, s.call(t))
+	}
+	return nil
+}
+
+// call wraps a tool's handler: validation before, error mapping after.
+func (s *Server) call(t tool) func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	name := t.definition.Name
+	return func(ctx context.Context, request mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				s.log.Error("tool panicked", "tool", name, "panic", cause, "stack", string(debug.Stack()))
+				result = asFailure(fmt.Errorf("panic: %v", cause)).toolResult()
+			}
+		}()
+		arguments, err := s.schemas.check(name, request)
+		if err == nil {
+			ctx = withProgress(ctx, s.mcp, request)
+			result, err = t.handle(ctx, arguments)
+		}
+		if err != nil {
+			f := asFailure(err)
+			s.logFailure(name, f)
+			return f.toolResult(), nil
+		}
+		return result, nil
+	}
+}
+
+func (s *Server) logFailure(tool string, f *failure) {
+	if f.Code == CodeInternal {
+		s.log.Error("tool failed", "tool", tool, "code", f.Code, "error", f.cause)
+		return
+	}
+	s.log.Info("tool refused", "tool", tool, "code", f.Code, "message", f.Message)
+}
+
+// decode reads validated arguments into a tool's argument struct.
+func decode[T any](arguments json.RawMessage) (T, error) {
+	var into T
+	if err := json.Unmarshal(arguments, &into); err != nil {
+		return into, failf(CodeInvalidArguments, "Send the arguments as the tool's input schema says.", "the arguments cannot be read")
+	}
+	return into, nil
+}
+
+// annotations sets every hint, since the library's defaults claim the worst.
+func annotations(title string, readOnly, destructive, idempotent, openWorld bool) mcp.ToolOption {
+	return mcp.WithToolAnnotation(mcp.ToolAnnotation{
+		Title:           title,
+		ReadOnlyHint:    &readOnly,
+		DestructiveHint: &destructive,
+		IdempotentHint:  &idempotent,
+		OpenWorldHint:   &openWorld,
+	})
+}
+
+// alwaysLoad asks Claude Code to load a tool's description at once rather
+// than behind its tool search.
+func alwaysLoad(extra map[string]any) mcp.ToolOption {
+	fields := map[string]any{"anthropic/alwaysLoad": true}
+	for key, value := range extra {
+		fields[key] = value
+	}
+	return func(t *mcp.Tool) { t.Meta = &mcp.Meta{AdditionalFields: fields} }
+}

@@ -1,0 +1,68 @@
+package server
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// workspaceScheme begins the URI of a file in a workspace:
+// workspace://<handle>/<percent-encoded path>.
+const workspaceScheme = "workspace://"
+
+// workspaceURI names a file of a workspace.
+func workspaceURI(handle, file string) string {
+	segments := strings.Split(file, "/")
+	for i, segment := range segments {
+		segments[i] = url.PathEscape(segment)
+	}
+	return workspaceScheme + handle + "/" + strings.Join(segments, "/")
+}
+
+// parseWorkspaceURI splits a workspace URI.
+func parseWorkspaceURI(uri string) (handle, file string, err error) {
+	malformed := failf(CodeInvalidPath, "Use the URI exactly as exec gave it.", "%q is not a workspace URI", clip(uri, 120))
+	rest, ok := strings.CutPrefix(uri, workspaceScheme)
+	if !ok || strings.ContainsAny(rest, "?#") {
+		return "", "", malformed
+	}
+	handle, escaped, _ := strings.Cut(rest, "/")
+	if handle == "" {
+		return "", "", malformed
+	}
+	if escaped == "" {
+		return handle, ".", nil
+	}
+	segments := strings.Split(escaped, "/")
+	for i, segment := range segments {
+		plain, err := url.PathUnescape(segment)
+		if err != nil || strings.Contains(plain, "/") {
+			return "", "", malformed
+		}
+		segments[i] = plain
+	}
+	return handle, strings.Join(segments, "/"), nil
+}
+
+// openWorkspaceURI opens the workspace of a URI. What lies in it was made by
+// programs of skills, so the tree trusts nothing.
+func (s *Server) openWorkspaceURI(uri string) (*resources.Tree, string, error) {
+	handle, file, err := parseWorkspaceURI(uri)
+	if err != nil {
+		return nil, "", err
+	}
+	if s.opts.Workspaces == nil {
+		return nil, "", sandbox.ErrWorkspaceUnknown
+	}
+	workspace, err := s.opts.Workspaces.Get(handle)
+	if err != nil {
+		return nil, "", err
+	}
+	tree, err := resources.OpenUntrusted(workspace.Dir)
+	if err != nil {
+		return nil, "", err
+	}
+	return tree, file, nil
+}
