@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/resources"
+)
+
+func newListCommand(flags *settings) *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:     "list [ROOT...]",
+		Short:   "Print the skills and what is wrong with them",
+		Example: "  skills-mcp list ./my-skills\n  skills-mcp list --strict --json ./my-skills",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(command *cobra.Command, roots []string) error {
+			// What the scan would log is printed.
+			runtime, err := flags.open(command.Context(), io.Discard, roots)
+			if err != nil {
+				return err
+			}
+			defer runtime.close()
+			skills, problems := runtime.catalog.Snapshot().Skills(), allProblems(command.Context(), runtime.catalog.Snapshot())
+			if asJSON {
+				return listJSON(command.OutOrStdout(), skills, problems)
+			}
+			return listText(command.OutOrStdout(), skills, problems)
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return command
+}
+
+// allProblems adds to the scan's problems the skills that are too large for
+// the Skills extension, which a scan does not look for.
+func allProblems(ctx context.Context, snapshot *catalog.Snapshot) []catalog.Problem {
+	problems := slices.Clone(snapshot.Problems())
+	for _, skill := range snapshot.Skills() {
+		var limit *resources.LimitError
+		if !errors.As(resources.CheckLimits(ctx, skill), &limit) {
+			continue
+		}
+		problems = append(problems, catalog.Problem{
+			Severity: catalog.Warning,
+			Skill:    skill.Name,
+			File:     skill.Dir,
+			Rule:     "extension-limit",
+			Message:  limit.Error() + ", the limit of the Skills extension (SEP-2640), so skills/list leaves it out",
+			Hint:     "The tools serve it all the same. Move what the skill does not need elsewhere.",
+		})
+	}
+	return problems
+}
+
+func listText(out io.Writer, skills []*catalog.Skill, problems []catalog.Problem) error {
+	var text strings.Builder
+	for _, skill := range skills {
+		fmt.Fprintf(&text, "%s\n    %s\n    %s\n", skill.Name, shorten(skill.Description, 100), filepath.Join(skill.Dir, skill.Entry))
+	}
+	fmt.Fprintf(&text, "%d skills, %d problems\n", len(skills), len(problems))
+	for _, problem := range problems {
+		fmt.Fprintf(&text, "\n%s: %s: %s [%s]\n", position(problem), problem.Severity, problem.Message, problem.Rule)
+		if problem.Hint != "" {
+			fmt.Fprintf(&text, "    %s\n", problem.Hint)
+		}
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+type listedSkill struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Path        string          `json:"path"`
+	Frontmatter json.RawMessage `json:"frontmatter"`
+}
+
+type listedProblem struct {
+	Severity string `json:"severity"`
+	Skill    string `json:"skill,omitempty"`
+	File     string `json:"file"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Rule     string `json:"rule"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+func listJSON(out io.Writer, skills []*catalog.Skill, problems []catalog.Problem) error {
+	listing := struct {
+		Skills   []listedSkill   `json:"skills"`
+		Problems []listedProblem `json:"problems"`
+	}{[]listedSkill{}, []listedProblem{}}
+	for _, skill := range skills {
+		listing.Skills = append(listing.Skills, listedSkill{skill.Name, skill.Description, filepath.Join(skill.Dir, skill.Entry), skill.Frontmatter})
+	}
+	for _, p := range problems {
+		listing.Problems = append(listing.Problems, listedProblem{p.Severity.String(), p.Skill, p.File, p.Line, p.Column, p.Rule, p.Message, p.Hint})
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(listing)
+}
+
+// position is where a problem is, as editors and terminals link it.
+func position(problem catalog.Problem) string {
+	switch {
+	case problem.Line == 0:
+		return problem.File
+	case problem.Column == 0:
+		return fmt.Sprintf("%s:%d", problem.File, problem.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", problem.File, problem.Line, problem.Column)
+}
+
+// shorten puts a text on one line of at most n characters.
+func shorten(text string, n int) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) <= n {
+		return string(runes)
+	}
+	return string(runes[:n-1]) + "…"
+}

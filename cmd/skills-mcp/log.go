@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/lmittmann/tint"
+	"golang.org/x/term"
+)
+
+// newLogger logs to stderr alone: stdout belongs to the protocol. On a
+// terminal it is coloured text, else JSON lines.
+func newLogger(stderr io.Writer, level, format string) (*slog.Logger, error) {
+	var threshold slog.Level
+	if err := threshold.UnmarshalText([]byte(level)); err != nil {
+		return nil, usageError{fmt.Errorf("--log-level %q is none of debug, info, warn, error", level)}
+	}
+	terminal := false
+	if file, ok := stderr.(*os.File); ok {
+		terminal = term.IsTerminal(int(file.Fd()))
+	}
+	switch {
+	case format == "json" || (format == "auto" && !terminal):
+		return slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: threshold})), nil
+	case format == "text" || format == "auto":
+		return slog.New(tint.NewTextHandler(stderr, &tint.Options{Level: threshold, TimeFormat: time.TimeOnly, NoColor: !terminal})), nil
+	}
+	return nil, usageError{fmt.Errorf("--log-format %q is none of auto, text, json", format)}
+}

@@ -1,0 +1,60 @@
+// Command skills-mcp serves folders of Agent Skills to MCP hosts.
+//
+// Without a subcommand it is a stdio server. Exit codes: 0 for a clean end, 1
+// for a failure, 2 for wrong usage.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// The exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// usageError marks an error that a correct command line would not give.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+// reported marks an error that was already shown.
+var errReported = errors.New("already reported")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole program on the given streams.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	command := newRootCommand()
+	command.SetArgs(args)
+	command.SetIn(stdin)
+	command.SetOut(stdout)
+	command.SetErr(stderr)
+	err := command.ExecuteContext(ctx)
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errReported):
+		return exitFailure
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "skills-mcp: %v\nRun 'skills-mcp --help' for usage.\n", err)
+		return exitUsage
+	default:
+		fmt.Fprintf(stderr, "skills-mcp: %v\n", err)
+		return exitFailure
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+const rootLong = `skills-mcp turns folders of Agent Skills (SKILL.md plus scripts, references and
+assets) into a skill runtime for any MCP host.
+
+Without a subcommand it serves MCP on standard input and output, as hosts start
+it. A ROOT is a directory of skills, one skill's directory, or a .skill or .zip
+archive; write PREFIX=PATH to put a prefix before the skills' URIs, and
+pack:PATH for a directory of capability packs. Without ROOT these are searched,
+nearest first:
+
+  ./.skills  ./.agents/skills  ./.claude/skills
+  ~/.agents/skills  ~/.claude/skills  ~/.skills-mcp/skills
+
+Relative paths are taken from $CLAUDE_PROJECT_DIR where a host sets it, else
+from the working directory.`
+
+const rootExample = `  # Register with Claude Code, default folders
+  claude mcp add skills -- skills-mcp
+
+  # Serve one folder, and let skills run their scripts without isolation
+  skills-mcp --sandbox=unsafe-host ./my-skills
+
+  # See what a model would see
+  skills-mcp call activate name=my-skill arguments="the quarterly report"`
+
+func newRootCommand() *cobra.Command {
+	flags := &settings{}
+	command := &cobra.Command{
+		Use:           "skills-mcp [flags] [ROOT...]",
+		Short:         "Serve folders of Agent Skills to any MCP host",
+		Long:          rootLong,
+		Example:       rootExample,
+		Version:       programVersion(),
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(command *cobra.Command, roots []string) error {
+			return serveStdio(command, flags, roots)
+		},
+	}
+	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	command.CompletionOptions.HiddenDefaultCmd = true
+	flags.register(command.PersistentFlags())
+	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags))
+	return command
+}
+
+// serveStdio serves the one client at the other end of stdin and stdout.
+func serveStdio(command *cobra.Command, flags *settings, roots []string) error {
+	ctx := command.Context()
+	runtime, err := flags.open(ctx, command.ErrOrStderr(), roots)
+	if err != nil {
+		return err
+	}
+	defer runtime.close()
+	runtime.logStart("stdio")
+	return runtime.whileWatching(ctx, func(ctx context.Context) error {
+		err := runtime.server.ServeStdio(ctx, command.InOrStdin(), command.OutOrStdout())
+		if errors.Is(err, context.Canceled) {
+			return nil
+		}
+		return err
+	})
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server"
+)
+
+// runtime is the wired program.
+type runtime struct {
+	log        *slog.Logger
+	catalog    *catalog.Catalog
+	backend    sandbox.Backend // nil where nothing can be run
+	workspaces *sandbox.Workspaces
+	server     *server.Server
+}
+
+// open wires the rooms together. The caller closes the runtime.
+func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []string) (_ *runtime, err error) {
+	r := &runtime{}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if r.log, err = newLogger(stderr, s.logLevel, s.logFormat); err != nil {
+		return nil, err
+	}
+	rules, err := s.policy()
+	if err != nil {
+		return nil, err
+	}
+	roots, err := s.roots(rootArguments)
+	if err != nil {
+		return nil, err
+	}
+	backend, unavailable, err := openSandbox(s.sandbox, r.log)
+	if err != nil {
+		return nil, err
+	}
+	r.backend = backend
+	r.catalog, err = catalog.Open(ctx, catalog.Options{Roots: roots, Strict: s.strict, Poll: s.poll, Logger: r.log})
+	if err != nil {
+		return nil, err
+	}
+	if r.workspaces, err = sandbox.NewWorkspaces("", sandbox.WorkspaceOptions{}); err != nil {
+		return nil, err
+	}
+	r.server, err = server.New(server.Options{
+		Version:     programVersion(),
+		Catalog:     r.catalog,
+		Policy:      rules,
+		Sandbox:     r.backend,
+		Unavailable: unavailable,
+		Workspaces:  r.workspaces,
+		Pinned:      s.pinned,
+		CompatIndex: s.compatIndex,
+		Logger:      r.log,
+	})
+	return r, err
+}
+
+// whileWatching runs serve while the catalog follows its roots, and returns
+// when both have ended.
+func (r *runtime) whileWatching(ctx context.Context, serve func(context.Context) error) error {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	watched := make(chan error, 1)
+	go func() { watched <- r.catalog.Watch(watching, r.server.Notify) }()
+	err := serve(ctx)
+	stop()
+	if watchErr := <-watched; watchErr != nil && !errors.Is(watchErr, context.Canceled) {
+		r.log.Error("watching the skills failed", "error", watchErr)
+	}
+	return err
+}
+
+func (r *runtime) logStart(transport string) {
+	snapshot := r.catalog.Snapshot()
+	backend := "off"
+	if r.backend != nil {
+		info := r.backend.Info()
+		backend = info.Backend
+		if info.Tier == "none" {
+			r.log.Warn("scripts run without isolation", "sandbox", info.Backend, "tier", info.Tier, "notice", info.Notice)
+		}
+	}
+	r.log.Info("serving", "transport", transport, "version", programVersion(),
+		"skills", len(snapshot.Skills()), "problems", len(snapshot.Problems()), "sandbox", backend)
+}
+
+// close ends what runs and removes what was made.
+func (r *runtime) close() {
+	var errs []error
+	if r.backend != nil {
+		errs = append(errs, r.backend.Close())
+	}
+	if r.workspaces != nil {
+		errs = append(errs, r.workspaces.Close())
+	}
+	if r.catalog != nil {
+		errs = append(errs, r.catalog.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		r.log.Error("closing failed", "error", err)
+	}
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/host"
+)
+
+// The values of --sandbox.
+const (
+	sandboxAuto       = "auto"
+	sandboxOff        = "off"
+	sandboxUnsafeHost = "unsafe-host"
+)
+
+// openSandbox opens the backend of that name. Where there is none, it gives
+// nil and says why and how to get one. Nothing runs without isolation unless
+// it was asked for by name.
+func openSandbox(name string, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error) {
+	switch name {
+	case sandboxAuto:
+		return nil, "this version has no isolating sandbox; to run scripts without isolation, the user starts skills-mcp with --sandbox=unsafe-host.", nil
+	case sandboxOff:
+		return nil, "the user turned execution off with --sandbox=off.", nil
+	case sandboxUnsafeHost:
+		backend, err := host.New(host.Options{Logger: log})
+		return backend, "", err
+	}
+	return nil, "", usageError{fmt.Errorf("--sandbox %q is none of auto, off, unsafe-host", name)}
+}

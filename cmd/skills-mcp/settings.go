@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/policy"
+)
+
+// settings are the flags that all commands share.
+type settings struct {
+	strict       bool
+	poll         time.Duration
+	sandbox      string
+	allowedTools string
+	pinned       []string
+	compatIndex  bool
+	logLevel     string
+	logFormat    string
+}
+
+func (s *settings) register(flags *pflag.FlagSet) {
+	flags.SortFlags = false
+	flags.StringVar(&s.sandbox, "sandbox", sandboxAuto,
+		"`BACKEND` that runs scripts: auto (the best isolation there is; none in\nthis version, so exec is off), off, or unsafe-host (no isolation at all)")
+	flags.StringVar(&s.allowedTools, "allowed-tools", string(policy.Enforce),
+		"`MODE` in which skills' allowed-tools are taken: enforce, or log (what is\nnot listed is allowed, and logged)")
+	flags.BoolVar(&s.strict, "strict", false,
+		"leave out every skill that the Agent Skills reference validator rejects")
+	flags.StringArrayVar(&s.pinned, "pin", nil,
+		"`NAME` of a skill to list first in the instructions (repeatable)")
+	flags.BoolVar(&s.compatIndex, "compat-index", false,
+		"serve skill://index.json too, for hosts that know only drafts of the\nSkills extension")
+	flags.DurationVar(&s.poll, "poll", 0,
+		"look for changes every `DURATION`, such as 5s, instead of being told by\nthe kernel; for network file systems")
+	flags.StringVar(&s.logLevel, "log-level", "info", "least severe `LEVEL` to log: debug, info, warn or error")
+	flags.StringVar(&s.logFormat, "log-format", "auto", "`FORMAT` of the log: auto (text on a terminal, else JSON), text or json")
+}
+
+// policy gives the operator's policy.
+func (s *settings) policy() (policy.Policy, error) {
+	mode := policy.Mode(s.allowedTools)
+	if mode != policy.Enforce && mode != policy.Log {
+		return policy.Policy{}, usageError{fmt.Errorf("--allowed-tools %q is none of enforce, log", s.allowedTools)}
+	}
+	return policy.Policy{Mode: mode}, nil
+}
+
+// roots reads the ROOT arguments, or gives the default roots.
+func (s *settings) roots(arguments []string) ([]catalog.Root, error) {
+	project, err := projectDir()
+	if err != nil {
+		return nil, err
+	}
+	home, _ := os.UserHomeDir() // without one, "~" is refused below
+	if len(arguments) == 0 {
+		return catalog.DefaultRoots(project, home), nil
+	}
+	roots := make([]catalog.Root, 0, len(arguments))
+	for _, argument := range arguments {
+		root, err := catalog.ParseRoot(argument, project, home)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		roots = append(roots, root)
+	}
+	return roots, nil
+}
+
+// projectDir is what relative paths are relative to. Hosts start servers in
+// directories of their own choice; Claude Code tells the project's.
+func projectDir() (string, error) {
+	if dir := os.Getenv("CLAUDE_PROJECT_DIR"); dir != "" {
+		return dir, nil
+	}
+	return os.Getwd()
+}

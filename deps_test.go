@@ -1,0 +1,268 @@
+// Package skillsmcp_test holds the rules that no single package can: which
+// room may import which, and which alone may import a library.
+package skillsmcp_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const module = "github.com/skills-mcp/skills-mcp"
+
+// roomImports says what each room may import of ours, its own packages aside.
+// A room is a top-level directory; "." is the module's root.
+var roomImports = map[string][]string{
+	".":           {},
+	"catalog":     {},
+	"policy":      {},
+	"sandbox":     {},
+	"resources":   {"catalog"},
+	"server":      {"catalog", "resources", "policy", "sandbox"},
+	"cmd":         {"catalog", "resources", "policy", "sandbox", "server"},
+	"testdata":    {},
+	"integration": {},
+}
+
+// sealedLibraries may be imported only by the package named, or below it.
+var sealedLibraries = map[string]string{
+	"github.com/mark3labs/mcp-go":   "server",
+	"github.com/docker/docker":      "sandbox/docker",
+	"github.com/docker/go-units":    "sandbox/docker",
+	"github.com/moby/moby":          "sandbox/docker",
+	"github.com/docker/cli":         "sandbox/docker",
+	"github.com/containerd/errdefs": "sandbox/docker",
+}
+
+// vagueNames say nothing about what a package holds.
+var vagueNames = []string{"utils", "util", "common", "helpers", "types", "models"}
+
+// goPackage is what `go list -json` tells of a package that matters here.
+type goPackage struct {
+	ImportPath   string
+	Name         string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+	Deps         []string // transitive, without test imports
+}
+
+// imports returns the package's direct imports, those of its tests included.
+func (p goPackage) imports() []string {
+	all := slices.Concat(p.Imports, p.TestImports, p.XTestImports)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// inModule returns importPath relative to the module's root, "." for the root
+// itself, and whether the package is ours.
+func inModule(importPath string) (dir string, ours bool) {
+	if importPath == module {
+		return ".", true
+	}
+	return strings.CutPrefix(importPath, module+"/")
+}
+
+// room returns the top-level directory of a directory in the module.
+func room(dir string) string {
+	top, _, _ := strings.Cut(dir, "/")
+	return top
+}
+
+// within reports whether importPath is root or lies below it.
+func within(importPath, root string) bool {
+	return importPath == root || strings.HasPrefix(importPath, root+"/")
+}
+
+// violations returns one line for each rule that a package of ours breaks.
+func violations(packages []goPackage) []string {
+	var found []string
+	for _, p := range packages {
+		dir, ours := inModule(p.ImportPath)
+		if !ours {
+			continue
+		}
+		found = append(found, nameViolations(p, dir)...)
+		found = append(found, roomViolations(p, dir)...)
+		found = append(found, libraryViolations(p, dir)...)
+	}
+	slices.Sort(found)
+	return found
+}
+
+func nameViolations(p goPackage, dir string) []string {
+	if slices.Contains(vagueNames, p.Name) || slices.Contains(vagueNames, path.Base(dir)) {
+		return []string{fmt.Sprintf("%s: the package's name says nothing about what it holds", dir)}
+	}
+	return nil
+}
+
+func roomViolations(p goPackage, dir string) []string {
+	allowed, known := roomImports[room(dir)]
+	if !known {
+		return []string{fmt.Sprintf("%s: no such room", dir)}
+	}
+	var found []string
+	for _, imported := range p.imports() {
+		target, ours := inModule(imported)
+		switch {
+		case !ours || room(target) == room(dir) || slices.Contains(allowed, room(target)):
+		case room(target) == "testdata" && room(dir) != "integration" && !slices.Contains(p.Imports, imported):
+			// Tests of every room make their fixtures there.
+		default:
+			found = append(found, fmt.Sprintf("%s: imports %s", dir, target))
+		}
+	}
+	return append(found, backendViolations(p, dir)...)
+}
+
+// backendViolations holds sandbox's own order: the port knows no backend, and
+// no backend knows another. Every one of them may use the contract suite.
+func backendViolations(p goPackage, dir string) []string {
+	if room(dir) != "sandbox" {
+		return nil
+	}
+	backend := strings.Split(dir+"/", "/")[1]
+	var found []string
+	for _, imported := range p.imports() {
+		target, ours := inModule(imported)
+		if !ours || room(target) != "sandbox" {
+			continue
+		}
+		switch other := strings.Split(target+"/", "/")[1]; other {
+		case "", backend, "sandboxtest", "internal":
+		default:
+			found = append(found, fmt.Sprintf("%s: imports %s", dir, target))
+		}
+	}
+	return found
+}
+
+func libraryViolations(p goPackage, dir string) []string {
+	var found []string
+	for _, imported := range p.imports() {
+		for library, owner := range sealedLibraries {
+			if within(imported, library) && !within(dir, owner) {
+				found = append(found, fmt.Sprintf("%s: imports %s, which only %s may", dir, imported, owner))
+			}
+		}
+	}
+	// The inner rooms must not even be linked with the protocol.
+	if r := room(dir); r == "catalog" || r == "resources" || r == "policy" || r == "sandbox" {
+		for _, dep := range p.Deps {
+			if within(dep, "github.com/mark3labs/mcp-go") && !slices.Contains(p.imports(), dep) {
+				found = append(found, fmt.Sprintf("%s: depends on %s", dir, dep))
+			}
+		}
+	}
+	return found
+}
+
+// listPackages runs `go list` over the module for one platform.
+func listPackages(t *testing.T, goos string) []goPackage {
+	t.Helper()
+	list := exec.Command("go", "list", "-deps", "-json=ImportPath,Name,Imports,TestImports,XTestImports,Deps", "./...", "./testdata")
+	list.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
+	var stderr strings.Builder
+	list.Stderr = &stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", list.Args, err, stderr.String())
+	}
+	var packages []goPackage
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		switch err := decoder.Decode(&p); {
+		case errors.Is(err, io.EOF):
+			return packages
+		case err != nil:
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func TestImportRules(t *testing.T) {
+	t.Parallel()
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		t.Run(goos, func(t *testing.T) {
+			t.Parallel()
+			packages := listPackages(t, goos)
+			for _, wanted := range []string{"catalog", "policy", "resources", "sandbox", "server", "cmd/skills-mcp"} {
+				if !slices.ContainsFunc(packages, func(p goPackage) bool { return p.ImportPath == module+"/"+wanted }) {
+					t.Errorf("go list does not know %s: the rules would hold over nothing", wanted)
+				}
+			}
+			for _, violation := range violations(packages) {
+				t.Error(violation)
+			}
+		})
+	}
+}
+
+func TestImportRulesFindWhatBreaksThem(t *testing.T) {
+	t.Parallel()
+	ours := func(dir string, imports ...string) goPackage {
+		return goPackage{ImportPath: module + "/" + dir, Name: path.Base(dir), Imports: imports}
+	}
+	tests := []struct {
+		name string
+		give goPackage
+		want []string
+	}{
+		{"a room uses what it may", ours("resources", module+"/catalog", "os"), nil},
+		{"a backend uses the port and the suite", ours("sandbox/local", module+"/sandbox", module+"/sandbox/sandboxtest"), nil},
+		{"the server uses mcp-go", ours("server/wire", "github.com/mark3labs/mcp-go/mcp"), nil},
+		{
+			"a test uses the fixtures",
+			goPackage{ImportPath: module + "/catalog", Name: "catalog", TestImports: []string{module + "/testdata"}},
+			nil,
+		},
+		{
+			"the integration tests use the fixtures",
+			goPackage{ImportPath: module + "/integration/hosts", Name: "hosts", TestImports: []string{module + "/testdata"}},
+			[]string{"integration/hosts: imports testdata"},
+		},
+		{"the fixtures outside of tests", ours("catalog", module+"/testdata"), []string{"catalog: imports testdata"}},
+		{"a stranger does as it likes", goPackage{ImportPath: "example.com/utils", Name: "utils"}, nil},
+		{"another room", ours("policy", module+"/catalog"), []string{"policy: imports catalog"}},
+		{"a caller", ours("catalog/watch", module+"/server"), []string{"catalog/watch: imports server"}},
+		{
+			"another room, from a test only",
+			goPackage{ImportPath: module + "/policy", Name: "policy", XTestImports: []string{module + "/sandbox"}},
+			[]string{"policy: imports sandbox"},
+		},
+		{"ours from the integration tests", ours("integration", module+"/server"), []string{"integration: imports server"}},
+		{"another backend", ours("sandbox/local", module+"/sandbox/docker"), []string{"sandbox/local: imports sandbox/docker"}},
+		{"a backend from the port", ours("sandbox", module+"/sandbox/local"), []string{"sandbox: imports sandbox/local"}},
+		{"the protocol in main", ours("cmd/skills-mcp", "github.com/mark3labs/mcp-go/server"),
+			[]string{"cmd/skills-mcp: imports github.com/mark3labs/mcp-go/server, which only server may"}},
+		{"Docker's client in the port", ours("sandbox", "github.com/docker/docker/client"),
+			[]string{"sandbox: imports github.com/docker/docker/client, which only sandbox/docker may"}},
+		{
+			"the protocol behind a library",
+			goPackage{ImportPath: module + "/policy", Name: "policy", Deps: []string{"github.com/mark3labs/mcp-go/mcp"}},
+			[]string{"policy: depends on github.com/mark3labs/mcp-go/mcp"},
+		},
+		{"a vague name", ours("server/utils"), []string{"server/utils: the package's name says nothing about what it holds"}},
+		{"a room without rules", ours("attic"), []string{"attic: no such room"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got := violations([]goPackage{test.give})
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("violations (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
