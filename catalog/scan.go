@@ -115,8 +115,11 @@ func (c *Catalog) assemble() *Snapshot {
 			continue
 		}
 		winners[name] = candidate
-		s.byName[candidate.skill.Name] = candidate.skill
 		s.skills = append(s.skills, candidate.skill)
+	}
+	nest(s.skills)
+	for _, skill := range s.skills {
+		s.byName[skill.Name] = skill
 	}
 	slices.SortFunc(s.skills, func(a, b *Skill) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(s.problems, compareProblems)

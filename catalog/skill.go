@@ -17,8 +17,9 @@ type Skill struct {
 	// an ellipsis, and Frontmatter has the whole.
 	Description string
 	// Path is the skill path of its skill:// URIs (SEP-2640): the root's
-	// prefix, if any, and Name as the last segment, joined by slashes. It is
-	// not percent-encoded.
+	// prefix, if any, or where the skill lies in another one, that one's
+	// path and the directories between, and Name as the last segment, joined
+	// by slashes. It is not percent-encoded.
 	Path string
 	// Dir is the absolute host directory. It is never shown to a client.
 	Dir string
