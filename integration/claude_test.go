@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // claude runs Claude Code's command line in a project directory. Without an
@@ -29,10 +31,10 @@ func claude(t *testing.T, env []string, project string, args ...string) string {
 func TestClaudeCodeConnects(t *testing.T) {
 	t.Parallel()
 	require(t, "node")
-	env, project := home(t), t.TempDir()
-	_, url := serveHTTP(t, env, sampleRoot(t))
+	env, project := program.Home(t), t.TempDir()
+	_, url := program.Serve(t, env, sampleRoot(t))
 
-	claude(t, env, project, "mcp", "add", "skills", "--", binary, sampleRoot(t))
+	claude(t, env, project, "mcp", "add", "skills", "--", program.Binary(t), sampleRoot(t))
 	claude(t, env, project, "mcp", "add", "--transport", "http", "skills-http", url+"/mcp")
 	claude(t, env, project, "mcp", "add", "--transport", "sse", "skills-sse", url+"/sse")
 

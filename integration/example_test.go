@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // mcpConfig is the file that most hosts register servers with.
@@ -37,8 +39,8 @@ func TestExampleConfigStartsTheServer(t *testing.T) {
 	if server.Type != "stdio" || server.Command != "skills-mcp" {
 		t.Fatalf("the example's stdio server is %+v", server)
 	}
-	env, project := home(t), t.TempDir()
-	writeSkill(t, filepath.Join(environ(env)["HOME"], ".claude/skills"), "user-skill", "Of the user.")
+	env, project := program.Home(t), t.TempDir()
+	writeSkill(t, filepath.Join(program.Environ(env)["HOME"], ".claude/skills"), "user-skill", "Of the user.")
 	writeSkill(t, filepath.Join(project, ".skills"), "project-skill", "Of the project.")
 	w := dial(t, append(env, "CLAUDE_PROJECT_DIR="+project), server.Args...)
 	w.handshake(t)
@@ -69,7 +71,7 @@ func TestExampleConfigNamesTheDefaultAddress(t *testing.T) {
 func TestClaudeCodeReadsTheExample(t *testing.T) {
 	t.Parallel()
 	require(t, "node")
-	env, project := home(t), t.TempDir()
+	env, project := program.Home(t), t.TempDir()
 	writeFile(t, filepath.Join(project, ".mcp.json"), contentsOf(t, "../mcp.json.example"))
 	for name, server := range exampleConfig(t).Servers {
 		got := claude(t, env, project, "mcp", "get", name)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // However the server is told to go, it goes, and what it started goes with it.
@@ -18,35 +20,35 @@ func TestExitLeavesNothingBehind(t *testing.T) {
 		name string
 		end  func(w *wire) error
 	}{
-		{"end of stdin", func(w *wire) error { return w.stdin.Close() }},
-		{"SIGTERM", func(w *wire) error { return w.cmd.Process.Signal(syscall.SIGTERM) }},
-		{"SIGINT", func(w *wire) error { return w.cmd.Process.Signal(syscall.SIGINT) }},
+		{"end of stdin", func(w *wire) error { return w.Stdin.Close() }},
+		{"SIGTERM", func(w *wire) error { return w.Cmd.Process.Signal(syscall.SIGTERM) }},
+		{"SIGINT", func(w *wire) error { return w.Cmd.Process.Signal(syscall.SIGINT) }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			env := home(t)
+			env := program.Home(t)
 			w := dial(t, env, t.TempDir())
 			w.handshake(t)
 			if err := test.end(w); err != nil {
 				t.Fatal(err)
 			}
-			if code := w.exitCode(t); code != 0 {
+			if code := w.ExitCode(t); code != 0 {
 				t.Errorf("idle, the server exits with %d, want 0", code)
 			}
 			checkNoFilesLeft(t, env)
 		})
 		t.Run(test.name+" while a program runs", func(t *testing.T) {
 			t.Parallel()
-			env := home(t)
+			env := program.Home(t)
 			w, pids := sleeping(t, env)
 			if err := test.end(w); err != nil {
 				t.Fatal(err)
 			}
-			if code := w.exitCode(t); code == -1 {
-				t.Errorf("the server did not exit by itself: %v", w.cmd.ProcessState)
+			if code := w.ExitCode(t); code == -1 {
+				t.Errorf("the server did not exit by itself: %v", w.Cmd.ProcessState)
 			}
-			eventually(t, fmt.Sprintf("the processes %v are gone", pids), func() bool {
+			program.Eventually(t, fmt.Sprintf("the processes %v are gone", pids), func() bool {
 				return !alive(pids[0]) && !alive(pids[1])
 			})
 			checkNoFilesLeft(t, env)
@@ -57,7 +59,7 @@ func TestExitLeavesNothingBehind(t *testing.T) {
 // checkNoFilesLeft looks for workspaces and the like that outlived the server.
 func checkNoFilesLeft(t *testing.T, env []string) {
 	t.Helper()
-	left, err := os.ReadDir(environ(env)["TMPDIR"])
+	left, err := os.ReadDir(program.Environ(env)["TMPDIR"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,7 @@ func sleeping(t *testing.T, env []string) (*wire, [2]int) {
 		"name": "night", "script": "scripts/sleep.sh", "args": []string{pidFile},
 	}})
 	var pids [2]int
-	eventually(t, "the script runs", func() bool {
+	program.Eventually(t, "the script runs", func() bool {
 		text, err := os.ReadFile(pidFile)
 		if err != nil {
 			return false

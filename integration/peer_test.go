@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // modern is the protocol revision without an initialize handshake.
@@ -83,7 +85,7 @@ func (e *peerError) Error() string { return fmt.Sprintf("%v: %s", e.Code, e.Mess
 
 // peer is a client of the official SDK in a process of its own.
 type peer struct {
-	*process
+	*program.Process
 	connected connected
 	lines     *inbox[peerLine]
 	lastID    int
@@ -93,17 +95,17 @@ type peer struct {
 // and an SDK client that is connected to it.
 func connect(t *testing.T, s sdk, roots ...string) *peer {
 	t.Helper()
-	env := home(t)
+	env := program.Home(t)
 	args := append([]string{"--sandbox=unsafe-host", "--log-level=warn"}, roots...)
 	plan := map[string]any{"sdk": s.Version, "revision": s.Revision}
 	switch s.transport {
 	case "stdio":
-		plan["stdio"] = map[string]any{"command": binary, "args": args, "env": environ(env)}
+		plan["stdio"] = map[string]any{"command": program.Binary(t), "args": args, "env": program.Environ(env)}
 	case "http":
-		_, url := serveHTTP(t, env, args...)
+		_, url := program.Serve(t, env, args...)
 		plan["http"] = url + "/mcp"
 	case "sse":
-		_, url := serveHTTP(t, env, args...)
+		_, url := program.Serve(t, env, args...)
 		plan["sse"] = url + "/sse"
 	}
 	return startPeer(t, env, plan)
@@ -116,7 +118,7 @@ func startPeer(t *testing.T, env []string, plan map[string]any) *peer {
 		t.Fatal(err)
 	}
 	p := &peer{
-		process: start(t, env, "node", nodeDir+"/peer.mjs", string(encoded)),
+		Process: program.Start(t, env, "node", nodeDir+"/peer.mjs", string(encoded)),
 		lines:   newInbox[peerLine](),
 	}
 	go p.read()
@@ -126,7 +128,7 @@ func startPeer(t *testing.T, env []string, plan map[string]any) *peer {
 
 func (p *peer) read() {
 	defer p.lines.end()
-	lines := json.NewDecoder(bufio.NewReader(p.stdout))
+	lines := json.NewDecoder(bufio.NewReader(p.Stdout))
 	for {
 		var line peerLine
 		if err := lines.Decode(&line); err != nil {
@@ -146,7 +148,7 @@ func (p *peer) try(t *testing.T, result any, method string, args ...any) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.stdin.Write(append(line, '\n')); err != nil {
+	if _, err := p.Stdin.Write(append(line, '\n')); err != nil {
 		t.Fatal(err)
 	}
 	answer := p.lines.take(t, "the result of "+method, func(l peerLine) bool { return l.ID == id })

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 const (
@@ -41,7 +43,7 @@ func TestHotReload(t *testing.T) {
 		// The skill written last is there, so the broken one was seen too.
 		writeFile(t, filepath.Join(root, "tide", "SKILL.md"), "---\nname: [tide\n---\nLow water never.\n")
 		writeSkill(t, root, "fog", "None.")
-		eventually(t, "fog activates", func() bool { return strings.Contains(activated(t, p, "fog"), "None.") })
+		program.Eventually(t, "fog activates", func() bool { return strings.Contains(activated(t, p, "fog"), "None.") })
 		if text := activated(t, p, "tide"); !strings.HasPrefix(text, `<skill_content name="tide"`) || !strings.Contains(text, "frontmatter is broken") {
 			t.Errorf("after a broken save the skill activates as %q, want it with its last good frontmatter, and a word on that", text)
 		}
@@ -51,7 +53,7 @@ func TestHotReload(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(root, "wind")); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "wind is gone", func() bool {
+		program.Eventually(t, "wind is gone", func() bool {
 			return strings.HasPrefix(activated(t, p, "wind"), "skill_not_found")
 		})
 	})

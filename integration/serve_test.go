@@ -4,18 +4,20 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // What `make run` shows: the skills found, and the line that registers the
 // server, with the address that it really has.
 func TestServeSaysHowToRegisterIt(t *testing.T) {
 	t.Parallel()
-	p, url := serveHTTP(t, home(t), sampleRoot(t))
-	eventually(t, "the registration line", func() bool {
-		return strings.Contains(p.stderr.String(), "claude mcp add --transport http skills "+url+"/mcp")
+	p, url := program.Serve(t, program.Home(t), sampleRoot(t))
+	program.Eventually(t, "the registration line", func() bool {
+		return strings.Contains(p.Stderr.String(), "claude mcp add --transport http skills "+url+"/mcp")
 	})
-	if !strings.Contains(p.stderr.String(), triage) {
-		t.Errorf("serve does not name the skill %s:\n%s", triage, p.stderr)
+	if !strings.Contains(p.Stderr.String(), triage) {
+		t.Errorf("serve does not name the skill %s:\n%s", triage, p.Stderr)
 	}
 	response, err := http.Get(url + "/healthz")
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // What a host loads of a server before the first question is the same however
@@ -23,7 +25,7 @@ func handshakeSize(t *testing.T, skills int) int {
 	for i := range skills {
 		writeSkill(t, root, fmt.Sprintf("skill-%04d", i), strings.Repeat("A line of its body.\n", 20))
 	}
-	w := dial(t, home(t), root)
+	w := dial(t, program.Home(t), root)
 	initialized := w.handshake(t)
 	return len(initialized.raw) + len(w.call(t, "tools/list", map[string]any{}).raw)
 }

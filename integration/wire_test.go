@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // message is any JSON-RPC message that the server sends.
@@ -60,7 +62,7 @@ func (b *inbox[T]) end() {
 // take removes and returns the first item wanted, waiting for it if need be.
 func (b *inbox[T]) take(t *testing.T, what string, wanted func(T) bool) T {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(program.Patience)
 	for {
 		b.mu.Lock()
 		for i, item := range b.items {
@@ -78,7 +80,7 @@ func (b *inbox[T]) take(t *testing.T, what string, wanted func(T) bool) T {
 		select {
 		case <-arrived:
 		case <-deadline:
-			t.Fatalf("not within %v: %s", patience, what)
+			t.Fatalf("not within %v: %s", program.Patience, what)
 		}
 	}
 }
@@ -86,7 +88,7 @@ func (b *inbox[T]) take(t *testing.T, what string, wanted func(T) bool) T {
 // wire is the plainest client: JSON-RPC lines over a process's pipes. It fails
 // the test when stdout carries anything else.
 type wire struct {
-	*process
+	*program.Process
 	messages *inbox[message]
 	lastID   int
 }
@@ -94,12 +96,12 @@ type wire struct {
 // dial starts a stdio server and connects to it without a handshake.
 func dial(t *testing.T, env []string, args ...string) *wire {
 	t.Helper()
-	w := &wire{process: start(t, env, binary, args...), messages: newInbox[message]()}
+	w := &wire{Process: program.Start(t, env, program.Binary(t), args...), messages: newInbox[message]()}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
 		defer w.messages.end()
-		for lines := bufio.NewReader(w.stdout); ; {
+		for lines := bufio.NewReader(w.Stdout); ; {
 			line, err := lines.ReadBytes('\n')
 			if len(line) > 0 {
 				w.receive(t, line)
@@ -110,7 +112,7 @@ func dial(t *testing.T, env []string, args ...string) *wire {
 		}
 	}()
 	t.Cleanup(func() {
-		w.stop(t)
+		w.Stop(t)
 		<-read
 	})
 	return w
@@ -133,7 +135,7 @@ func (w *wire) send(t *testing.T, m map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.stdin.Write(append(line, '\n')); err != nil {
+	if _, err := w.Stdin.Write(append(line, '\n')); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // inspection is one run of the inspector's command line.
@@ -63,20 +65,27 @@ func (i inspection) run(t *testing.T, node string) {
 		root = i.root(t)
 	}
 	args := []string{inspectorScript, "--cli", "--format", "json", "--method", i.method, i.flag, "--protocol-era", i.era,
-		"--connect-timeout", fmt.Sprint(patience.Milliseconds())}
+		"--connect-timeout", fmt.Sprint(program.Patience.Milliseconds())}
 	if i.transport == "HTTP" {
-		args = append(args, "--transport", "http", "--server-url", serve(t, root).url)
+		_, url := program.Serve(t, program.Home(t), root)
+		args = append(args, "--transport", "http", "--server-url", url+"/mcp")
 	} else {
-		args = append(args, "--", binary, "--log-level", "warn", root)
+		args = append(args, "--", program.Binary(t), "--log-level", "warn", root)
 	}
 	inspector := startTool(t, node, args...)
 	if code := inspector.exitCode(t); code != 0 {
-		t.Fatalf("exit code %d\n%s%s", code, &inspector.stdout, &inspector.stderr)
+		t.Fatalf("exit code %d\n%s%s", code, &inspector.stdout, inspector.Stderr)
 	}
 	if i.method == "skills/list" {
 		i.checkReports(t, inspector.stdout.String())
-	} else if !strings.Contains(inspector.stdout.String(), `"activate"`) {
+		return
+	}
+	if !strings.Contains(inspector.stdout.String(), `"activate"`) {
 		t.Errorf("no tools are listed: %s", &inspector.stdout)
+	}
+	// Strictness warns there, and the exit code does not tell.
+	if warnings := inspector.Stderr.String(); warnings != "" {
+		t.Errorf("the inspector says %s", warnings)
 	}
 }
 

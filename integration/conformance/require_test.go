@@ -5,10 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // Where npm puts the tools.
@@ -34,14 +35,8 @@ func node(t *testing.T) string {
 			}
 		}
 	}
-	switch {
-	case err == nil:
-		return path
-	case slices.Contains(strings.Split(os.Getenv("SKILLS_MCP_REQUIRE"), ","), "node"):
-		t.Fatalf("SKILLS_MCP_REQUIRE names node, but: %v (make test-setup installs it)", err)
-	}
-	t.Skipf("needs node: %v (make test-setup installs it)", err)
-	return ""
+	program.Require(t, "node", err)
+	return path
 }
 
 func findNode() (string, error) {

@@ -11,8 +11,13 @@ import (
 	"testing"
 )
 
-// resultsFile is generated; the README shows it.
-const resultsFile = "RESULTS.md"
+// The results stand in the README, between two lines. What is there is
+// generated.
+const (
+	readme       = "../../README.md"
+	resultsBegin = "<!-- conformance -->\n"
+	resultsEnd   = "<!-- /conformance -->\n"
+)
 
 // outcome collects what ran. It is safe for concurrent use.
 type outcome struct {
@@ -56,26 +61,32 @@ func (o *outcome) complete() bool {
 	return ran == len(inspections())
 }
 
-// compare holds RESULTS.md to what was found, or writes it with -update.
+// compare holds the README's section to what was found, or writes it with
+// -update.
 func (o *outcome) compare(t *testing.T, known []expectation) {
 	t.Helper()
 	text := o.markdown(t, known)
-	if *update {
-		if err := os.WriteFile(resultsFile, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	written, err := os.ReadFile(resultsFile)
+	written, err := os.ReadFile(readme)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(written) != text {
-		t.Errorf("%s is not what was found; go test -update writes it anew:\n%s", resultsFile, text)
+	before, rest, begins := strings.Cut(string(written), resultsBegin)
+	section, after, ends := strings.Cut(rest, resultsEnd)
+	if !begins || !ends {
+		t.Fatalf("%s has no section between %q and %q", readme, resultsBegin, resultsEnd)
+	}
+	switch {
+	case section == text:
+	case !*update:
+		t.Errorf("%s does not say what was found; go test -update writes it:\n%s", readme, text)
+	default:
+		if err := os.WriteFile(readme, []byte(before+resultsBegin+text+resultsEnd+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
-// markdown is the text of RESULTS.md.
+// markdown is the text of the section.
 func (o *outcome) markdown(t *testing.T, known []expectation) string {
 	t.Helper()
 	var b strings.Builder
@@ -107,6 +118,7 @@ func (o *outcome) markdown(t *testing.T, known []expectation) string {
 		}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
 	}
+	b.WriteByte('\n')
 	return b.String()
 }
 

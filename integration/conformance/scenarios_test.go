@@ -100,7 +100,7 @@ func TestEveryScenarioIsConsidered(t *testing.T) {
 	t.Parallel()
 	list := startTool(t, node(t), suiteScript, "list", "--server")
 	if code := list.exitCode(t); code != 0 {
-		t.Fatalf("exit code %d\n%s", code, &list.stderr)
+		t.Fatalf("exit code %d\n%s", code, list.Stderr)
 	}
 	listed := map[string]string{}
 	for _, match := range listedScenario.FindAllStringSubmatch(list.stdout.String(), -1) {

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // TestConformance runs every scenario and the inspector, and compares the
-// outcome with RESULTS.md.
+// outcome with the README.
 func TestConformance(t *testing.T) {
 	node := node(t)
-	lookAtSources(t)
 	known := readExpected(t)
 	outcome := &outcome{}
 	t.Run("suite", func(t *testing.T) {
@@ -56,10 +57,10 @@ func (s scenario) run(t *testing.T, node, version string) []check {
 	if s.root != nil {
 		root = s.root(t)
 	}
-	server := serve(t, root)
+	server, url := program.Serve(t, program.Home(t), root)
 	results := t.TempDir()
-	args := []string{suiteScript, "server", "--url", server.url, "--scenario", s.name,
-		"--spec-version", version, "--output-dir", results, "--timeout", fmt.Sprint(patience.Milliseconds())}
+	args := []string{suiteScript, "server", "--url", url + "/mcp", "--scenario", s.name,
+		"--spec-version", version, "--output-dir", results, "--timeout", fmt.Sprint(program.Patience.Milliseconds())}
 	if s.extension {
 		args = append(args, "--force")
 	}
@@ -74,7 +75,7 @@ func (s scenario) run(t *testing.T, node, version string) []check {
 		failed = failed || c.Status == "FAILURE"
 	}
 	if failed != (code != 0) {
-		t.Errorf("the suite ended with exit code %d\n%s%s", code, &suite.stdout, &suite.stderr)
+		t.Errorf("the suite ended with exit code %d\n%s%s", code, &suite.stdout, suite.Stderr)
 	}
 	return checks
 }
@@ -84,7 +85,7 @@ func readChecks(t *testing.T, results string, suite *tool) []check {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(results, "*", "checks.json"))
 	if err != nil || len(files) != 1 {
-		t.Fatalf("the suite left %d results: %v\n%s%s", len(files), err, &suite.stdout, &suite.stderr)
+		t.Fatalf("the suite left %d results: %v\n%s%s", len(files), err, &suite.stdout, suite.Stderr)
 	}
 	encoded, err := os.ReadFile(files[0])
 	if err != nil {
@@ -100,23 +101,23 @@ func readChecks(t *testing.T, results string, suite *tool) []check {
 // keepEditing changes a skill's description again and again until the suite
 // has ended, each time once the server has seen the change before. So a
 // list_changed notification is never far, whenever the suite listens for one.
-func keepEditing(t *testing.T, root string, server *server, suite *tool) {
+func keepEditing(t *testing.T, root string, server *program.Process, suite *tool) {
 	t.Helper()
 	const seen = `catalog changed`
 	ended := func() bool {
 		select {
-		case <-suite.exited:
+		case <-suite.Exited:
 			return true
 		default:
 			return false
 		}
 	}
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(program.Patience)
 	for edit := 0; !ended() && time.Now().Before(deadline); edit++ {
-		before := strings.Count(server.stderr.String(), seen)
+		before := strings.Count(server.Stderr.String(), seen)
 		writeSkill(t, filepath.Join(root, "edited"), fmt.Sprintf("Was edited %d times.", edit))
-		eventually(t, "the server sees an edit", func() bool {
-			return ended() || strings.Count(server.stderr.String(), seen) > before
+		program.Eventually(t, "the server sees an edit", func() bool {
+			return ended() || strings.Count(server.Stderr.String(), seen) > before
 		})
 	}
 }

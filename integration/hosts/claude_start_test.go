@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // At start the model is given the server's instructions and its tools, whole
@@ -85,12 +87,12 @@ type startup struct {
 // tellsOnStart asks a server directly.
 func tellsOnStart(t *testing.T, root string) startup {
 	t.Helper()
-	p := start(t, home(t), binary, serverArgs(root)...)
-	io.WriteString(p.stdin, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`+"\n"+
+	p := program.Start(t, program.Home(t), program.Binary(t), serverArgs(root)...)
+	io.WriteString(p.Stdin, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`+"\n"+
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+
 		`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`+"\n")
 	var told startup
-	lines := json.NewDecoder(bufio.NewReader(p.stdout))
+	lines := json.NewDecoder(bufio.NewReader(p.Stdout))
 	for answered := 0; answered < 2; {
 		var line struct {
 			ID     int
@@ -107,7 +109,7 @@ func tellsOnStart(t *testing.T, root string) startup {
 			t.Fatal(err)
 		}
 	}
-	go io.Copy(io.Discard, p.stdout)
+	go io.Copy(io.Discard, p.Stdout)
 	if told.Instructions == "" || len(told.Tools) != len(ourTools) {
 		t.Fatalf("the server tells %+v", told)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 const (
@@ -35,7 +37,7 @@ type claude struct {
 // newClaude registers a server that stdio starts over the roots given.
 func newClaude(t *testing.T, m *model, roots ...string) *claude {
 	t.Helper()
-	return registered(t, m, map[string]any{"type": "stdio", "command": binary, "args": serverArgs(roots...)})
+	return registered(t, m, map[string]any{"type": "stdio", "command": program.Binary(t), "args": serverArgs(roots...)})
 }
 
 // registered sets Claude Code up with one MCP server.
@@ -51,7 +53,7 @@ func registered(t *testing.T, m *model, server map[string]any) *claude {
 		config: filepath.Join(t.TempDir(), "mcp.json"),
 	}
 	configDir := t.TempDir()
-	c.env = slices.Concat(home(t), m.environment(), []string{
+	c.env = slices.Concat(program.Home(t), m.environment(), []string{
 		"CLAUDE_CONFIG_DIR=" + configDir,
 		"ANTHROPIC_API_KEY=" + apiKey,
 		"TERM=xterm-256color",

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 const triage = "log-triage"
@@ -38,7 +40,7 @@ func TestClaudeCodeUsesTheTools(t *testing.T) {
 	for name, register := range map[string]func(t *testing.T, m *model) *claude{
 		"stdio": func(t *testing.T, m *model) *claude { return newClaude(t, m, sampleRoot(t)) },
 		"http": func(t *testing.T, m *model) *claude {
-			return registered(t, m, map[string]any{"type": "http", "url": serveHTTP(t, home(t), sampleRoot(t))})
+			return registered(t, m, map[string]any{"type": "http", "url": serve(t, program.Home(t), sampleRoot(t))})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -198,7 +200,9 @@ func TestClaudeCodeShowsLongResultsWhole(t *testing.T) {
 	page := strings.Repeat("Was der Leuchtturmwärter weiß.\n", 3000)
 	writeSkill(t, root, "long", body)
 	writeFile(t, filepath.Join(root, "long/references/long.md"), page)
-	writeFile(t, filepath.Join(root, "long/scripts/print.sh"), "#!/bin/sh\ncat \"$SKILL_DIR/references/long.md\"\necho end\n")
+	writeFile(t, filepath.Join(root, "long/scripts/print.sh"), "#!/bin/sh\n"+
+		"cat \"$SKILL_DIR/references/long.md\"\necho end\n"+
+		"cat \"$SKILL_DIR/references/long.md\" >&2\necho end >&2\n")
 	got := newClaude(t, newModel(t,
 		use(toolUse{"activate", map[string]any{"name": "long"}}),
 		use(toolUse{"readResource", map[string]any{"name": "long", "path": "references/long.md"}}),
@@ -211,7 +215,14 @@ func TestClaudeCodeShowsLongResultsWhole(t *testing.T) {
 		t.Errorf("readResource gives %d bytes of %d: %.300s", len(text), len(page), text)
 	}
 	var run ran
-	if err := json.Unmarshal([]byte(got[2].Content.text()), &run); err != nil || !strings.HasSuffix(run.Stdout, "end\n") {
-		t.Errorf("exec: %v %.300s", err, got[2].Content.text())
+	if err := json.Unmarshal([]byte(got[2].Content.text()), &run); err != nil {
+		t.Fatalf("exec: %v %.300s", err, got[2].Content.text())
+	}
+	// The server keeps the head and the tail of a stream, half of this each.
+	const kept = 32 << 10
+	for name, stream := range map[string]string{"stdout": run.Stdout, "stderr": run.Stderr} {
+		if len(stream) < kept || !strings.HasPrefix(stream, page[:1000]) || !strings.HasSuffix(stream, page[len(page)-1000:]+"end\n") {
+			t.Errorf("exec gives %d bytes of %s: %.300s", len(stream), name, stream)
+		}
 	}
 }

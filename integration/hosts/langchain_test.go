@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // adapter is one way in which LangChain speaks to a server.
@@ -30,7 +32,7 @@ var adapters = []adapter{
 
 // langchain is a program that has the server's tools as LangChain tools.
 type langchain struct {
-	*process
+	*program.Process
 	adapter
 	lines  *json.Decoder
 	tools  []langchainTool
@@ -112,11 +114,11 @@ func (a adapter) start(t *testing.T, roots ...string) *langchain {
 	t.Helper()
 	require(t, a.language)
 	connection := map[string]any{"transport": a.transport}
-	env := home(t)
+	env := program.Home(t)
 	if a.transport == "stdio" {
-		connection["command"], connection["args"], connection["env"] = binary, serverArgs(roots...), environ(env)
+		connection["command"], connection["args"], connection["env"] = program.Binary(t), serverArgs(roots...), program.Environ(env)
 	} else {
-		connection["url"] = serveHTTP(t, env, roots...)
+		connection["url"] = serve(t, env, roots...)
 	}
 	encoded, err := json.Marshal(connection)
 	if err != nil {
@@ -124,10 +126,10 @@ func (a adapter) start(t *testing.T, roots ...string) *langchain {
 	}
 	command := []string{"node", filepath.Join(nodeDir, "langchain.mjs"), string(encoded)}
 	if a.language == "python" {
-		command = []string{python(), filepath.Join(pythonDir, "langchain_client.py"), string(encoded), a.sessions}
+		command = []string{program.Python(venvDir), filepath.Join(pythonDir, "langchain_client.py"), string(encoded), a.sessions}
 	}
-	p := start(t, slices.Concat(env, newModel(t).environment()), command[0], command[1:]...)
-	l := &langchain{process: p, adapter: a, lines: json.NewDecoder(p.stdout)}
+	p := program.Start(t, slices.Concat(env, newModel(t).environment()), command[0], command[1:]...)
+	l := &langchain{Process: p, adapter: a, lines: json.NewDecoder(p.Stdout)}
 	var first struct {
 		Tools []langchainTool `json:"tools"`
 	}
@@ -139,9 +141,9 @@ func (a adapter) start(t *testing.T, roots ...string) *langchain {
 // read decodes the next line that the program prints.
 func (l *langchain) read(t *testing.T, into any) {
 	t.Helper()
-	err := within(t, "a line of "+l.name, func() error { return l.lines.Decode(into) })
+	err := program.Within(t, "a line of "+l.name, func() error { return l.lines.Decode(into) })
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", l.name, err, l.stderr)
+		t.Fatalf("%s: %v\n%s", l.name, err, l.Stderr)
 	}
 }
 
@@ -153,7 +155,7 @@ func (l *langchain) invoke(t *testing.T, calls ...invocation) []outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.stdin.Write(append(line, '\n')); err != nil {
+	if _, err := l.Stdin.Write(append(line, '\n')); err != nil {
 		t.Fatal(err)
 	}
 	var answer struct {

@@ -1,14 +1,10 @@
 package hosts
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
+	"errors"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 const (
@@ -26,49 +22,16 @@ const (
 // missing.
 var requirements = map[string]func() error{
 	"node": func() error {
-		if _, err := exec.LookPath("node"); err != nil {
-			return err
-		}
-		for dir, packages := range map[string][]string{
-			nodeDir:    {"@langchain/core", "@langchain/mcp-adapters"},
-			clientsDir: {"@anthropic-ai/claude-code"},
-		} {
-			for _, name := range packages {
-				if _, err := os.Stat(filepath.Join(dir, "node_modules", name, "package.json")); err != nil {
-					return fmt.Errorf("npm package %s is not installed under integration/hosts/%s", name, dir)
-				}
-			}
-		}
-		return nil
+		return errors.Join(
+			program.NodePackages(nodeDir, "@langchain/core", "@langchain/mcp-adapters"),
+			program.NodePackages(clientsDir, "@anthropic-ai/claude-code"))
 	},
-	"python": func() error {
-		probe := exec.Command(python(), "-c", "import langchain_mcp_adapters")
-		if out, err := probe.CombinedOutput(); err != nil {
-			return fmt.Errorf("langchain-mcp-adapters is not installed in integration/hosts/%s: %w: %s",
-				venvDir, err, strings.TrimSpace(string(out)))
-		}
-		return nil
-	},
-}
-
-// python is the virtual environment's interpreter.
-func python() string {
-	if runtime.GOOS == "windows" {
-		return filepath.Join(venvDir, "Scripts", "python.exe")
-	}
-	return filepath.Join(venvDir, "bin", "python")
+	"python": func() error { return program.PythonPackages(venvDir, "langchain_mcp_adapters") },
 }
 
 // require skips the test where the named requirement is not met, or fails it
 // where SKILLS_MCP_REQUIRE says that it must be.
 func require(t *testing.T, name string) {
 	t.Helper()
-	err := requirements[name]()
-	if err == nil {
-		return
-	}
-	if slices.Contains(strings.Split(os.Getenv("SKILLS_MCP_REQUIRE"), ","), name) {
-		t.Fatalf("SKILLS_MCP_REQUIRE names %s, but: %v (make test-setup installs it)", name, err)
-	}
-	t.Skipf("needs %s: %v (make test-setup installs it)", name, err)
+	program.Require(t, name, requirements[name]())
 }

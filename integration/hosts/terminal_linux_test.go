@@ -9,12 +9,14 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // terminal runs a command as a user at a terminal does.
 type terminal struct {
 	master *os.File
-	screen *output // all that was drawn, with control sequences
+	screen *program.Output // all that was drawn, with control sequences
 }
 
 // openTerminal starts a command on a terminal of its own, which ends with the
@@ -30,7 +32,7 @@ func openTerminal(t *testing.T, env []string, dir, name string, args ...string) 
 		t.Fatal(err)
 	}
 	slave.Close()
-	term := &terminal{master: master, screen: &output{}}
+	term := &terminal{master: master, screen: &program.Output{}}
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
@@ -42,7 +44,7 @@ func openTerminal(t *testing.T, env []string, dir, name string, args ...string) 
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 		select {
 		case <-left:
-		case <-time.After(patience):
+		case <-time.After(program.Patience):
 			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 			<-left
 			t.Errorf("%s had to be killed", name)
@@ -93,7 +95,7 @@ func (term *terminal) say(t *testing.T, m *model, line string) messagesRequest {
 	const typing = 10 * time.Second // before the client reads, a line may be lost
 	var said messagesRequest
 	var typed, entered time.Time
-	eventually(t, "the model is asked "+line, func() bool {
+	program.Eventually(t, "the model is asked "+line, func() bool {
 		for _, request := range m.conversation() {
 			if strings.Contains(request.text(), line) {
 				said = request

@@ -1,5 +1,5 @@
 //go:build race
 
-package conformance
+package program
 
 const raceEnabled = true

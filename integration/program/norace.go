@@ -1,5 +1,5 @@
 //go:build !race
 
-package integration
+package program
 
 const raceEnabled = false
