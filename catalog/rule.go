@@ -86,6 +86,9 @@ var rules = []Rule{
 	{"archive-link", Error, Error, "pack regular files and directories only"},
 	{"archive-empty", Warning, Warning, "pack a directory that holds SKILL.md, or move the file out of the root"},
 
+	// A scan does not look for what follows; skills-mcp list does.
+	{"extension-limit", Warning, Warning, "move what the skill does not need elsewhere; the tools serve it all the same"},
+	{"tools-unreadable", Error, Error, "make tools.json a regular file inside the skill directory"},
 	{"tools-size", Error, Error, "keep tools.json below 256 KiB"},
 	{"tools-syntax", Error, Error, "write a JSON object {\"tools\": [...]} or a JSON array of tools"},
 	{"tools-key", Warning, Warning, "use name, description, inputSchema, run and timeoutMs"},

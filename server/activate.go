@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -85,14 +86,10 @@ func (s *Server) activation(skill *catalog.Skill, arguments string) (string, err
 
 // sealed keeps a text from closing the element that it is wrapped in.
 func sealed(text string) string {
-	return sealer.Replace(text)
+	return sealer.ReplaceAllString(text, "&lt;$1")
 }
 
-var sealer = strings.NewReplacer(
-	"</skill_content", "&lt;/skill_content",
-	"<skill_runtime", "&lt;skill_runtime",
-	"</skill_runtime", "&lt;/skill_runtime",
-)
+var sealer = regexp.MustCompile(`(?i)<(/?skill_(?:content|runtime))`)
 
 // skillFiles lists a skill's files, directories left out. more tells that
 // there are others, or may be, in directories that lie too deep.

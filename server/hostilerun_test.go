@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -189,6 +190,11 @@ func exits(code int) func(*testing.T, ran) {
 // and leaves no process and nothing that can be read outside.
 func (h hostileSkills) testRunaway(t *testing.T) {
 	needBash(t)
+	for _, program := range []string{"setsid", "timeout", "truncate"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("runaway.sh needs %s: %v", program, err)
+		}
+	}
 	dir := filepath.Join(h.root, "runaway")
 	script, err := os.ReadFile(filepath.Join(dir, "scripts", "runaway.sh"))
 	must(t, err)

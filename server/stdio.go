@@ -24,6 +24,8 @@ const (
 	// drainTimeout is how long requests that were read before the end of
 	// input may take to be answered, before they are canceled.
 	drainTimeout = 5 * time.Second
+	// stopTimeout is how long ending takes at most after that.
+	stopTimeout = 2 * time.Second
 	// stdioWorkers is how many tool calls run side by side.
 	stdioWorkers = 32
 )
@@ -59,21 +61,38 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	read := make(chan error, 1)
 	go func() { read <- front.read(ctx, in) }()
 	var err error
+	drains := false
 	select {
 	case err = <-read:
-		front.drain(ctx)
+		drains = true
 	case <-listened:
 		if ctx.Err() == nil {
 			err = listening
 		}
 	case <-ctx.Done():
 	}
-	cancel()
-	feed.Close()
-	<-listened
-	front.routes.Wait()
-	return cmp.Or(err, front.outputError())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if drains {
+			front.drain(ctx)
+		}
+		cancel()
+		feed.Close()
+		<-listened
+		front.routes.Wait()
+	}()
+	select {
+	case <-ended:
+		return cmp.Or(err, front.outputError())
+	case <-time.After(drainTimeout + stopTimeout):
+		return errNotReading
+	}
 }
+
+// errNotReading is a client that neither reads nor goes away, so that a write
+// to it never ends. What writes is left behind.
+var errNotReading = errors.New("the client does not read what it was sent")
 
 // stdioFront reads messages before the library does: it refuses what is no
 // message, routes what the router owns, and knows what is not answered yet.
@@ -241,10 +260,25 @@ func idKey(id json.RawMessage) string {
 	return fmt.Sprintf("%T %v", value, value)
 }
 
+// flush waits until the library has taken all lines, some of which it may
+// answer though nobody expects it: it reads on only then.
+func (f *stdioFront) flush(ctx context.Context) {
+	taken := make(chan struct{})
+	f.routes.Go(func() {
+		defer close(taken)
+		_, _ = f.feed.Write([]byte(" ")) // or until feed is closed
+	})
+	select {
+	case <-taken:
+	case <-ctx.Done():
+	}
+}
+
 // drain waits until all that was read is answered, or for as long as is due.
 func (f *stdioFront) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
+	f.flush(ctx)
 	defer context.AfterFunc(ctx, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()

@@ -263,3 +263,16 @@ func TestStdioServesOne(t *testing.T) {
 		t.Error("two clients are served")
 	}
 }
+
+// TestStdioNobodyReads: a client that does not read and does not go away
+// cannot keep the server from ending.
+func TestStdioNobodyReads(t *testing.T) {
+	t.Parallel() // it takes as long as such a client is waited for
+	f := newFixture(t, t.TempDir())
+	output, sink := io.Pipe()
+	defer output.Close() // what was left behind goes now
+	request := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n"
+	if err := f.server.ServeStdio(t.Context(), strings.NewReader(request), sink); err == nil {
+		t.Error("serving ended as if all had been answered")
+	}
+}

@@ -1,20 +1,16 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/resources"
 )
 
 func newListCommand(flags *settings) *cobra.Command {
@@ -40,27 +36,6 @@ func newListCommand(flags *settings) *cobra.Command {
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
-}
-
-// allProblems adds to the scan's problems the skills that are too large for
-// the Skills extension, which a scan does not look for.
-func allProblems(ctx context.Context, snapshot *catalog.Snapshot) []catalog.Problem {
-	problems := slices.Clone(snapshot.Problems())
-	for _, skill := range snapshot.Skills() {
-		var limit *resources.LimitError
-		if !errors.As(resources.CheckLimits(ctx, skill), &limit) {
-			continue
-		}
-		problems = append(problems, catalog.Problem{
-			Severity: catalog.Warning,
-			Skill:    skill.Name,
-			File:     skill.Dir,
-			Rule:     "extension-limit",
-			Message:  limit.Error() + ", the limit of the Skills extension (SEP-2640), so skills/list leaves it out",
-			Hint:     "The tools serve it all the same. Move what the skill does not need elsewhere.",
-		})
-	}
-	return problems
 }
 
 func listText(out io.Writer, skills []*catalog.Skill, problems []catalog.Problem) error {

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/resources"
+)
+
+// allProblems adds to the scan's problems what a scan does not look for:
+// skills that are too large for the Skills extension, and faulty tools.
+func allProblems(ctx context.Context, snapshot *catalog.Snapshot) []catalog.Problem {
+	problems := slices.Clone(snapshot.Problems())
+	for _, skill := range snapshot.Skills() {
+		var limit *resources.LimitError
+		if errors.As(resources.CheckLimits(ctx, skill), &limit) {
+			problems = append(problems, problemOf(skill, "extension-limit", skill.Dir,
+				limit.Error()+", the limit of the Skills extension (SEP-2640), so skills/list leaves it out"))
+		}
+		if skill.HasTools {
+			problems = append(problems, toolProblems(skill)...)
+		}
+	}
+	return problems
+}
+
+// toolProblems gives what is wrong with a skill's tools.json.
+func toolProblems(skill *catalog.Skill) []catalog.Problem {
+	tree, err := resources.OpenSkill(skill)
+	if err != nil {
+		return nil // it went away since the scan
+	}
+	defer tree.Close()
+	file := filepath.Join(skill.Dir, "tools.json")
+	content, err := tree.ReadAll("tools.json", 0)
+	var refused *resources.Error
+	if errors.As(err, &refused) {
+		return []catalog.Problem{problemOf(skill, "tools-unreadable", file, refused.Message)}
+	}
+	_, problems := catalog.ParseTools(file, content.Data)
+	for i := range problems {
+		problems[i].Skill = skill.Name
+	}
+	return problems
+}
+
+// problemOf makes a problem of one of the catalog's rules, all of which are
+// as severe in strict mode as otherwise.
+func problemOf(skill *catalog.Skill, rule, file, message string) catalog.Problem {
+	problem := catalog.Problem{Skill: skill.Name, File: file, Rule: rule, Message: message}
+	for _, known := range catalog.Rules() {
+		if known.Name == rule {
+			problem.Severity, problem.Hint = known.Lenient, known.Hint
+		}
+	}
+	return problem
+}
