@@ -25,12 +25,13 @@ type prepared struct {
 	filter     unix.SockFprog
 	status     [2]int // a pipe for what goes wrong
 
-	defaultAction [4]uint64 // struct sigaction of the kernel
-	noSignals     uint64
-	capHeader     unix.CapUserHeader
-	capData       [2]unix.CapUserData
-	ownProc       unix.LandlockPathBeneathAttr
-	failure       [8]byte // the step's number, then the error's
+	defaultAction                [4]uint64 // struct sigaction of the kernel
+	noSignals                    uint64
+	capHeader                    unix.CapUserHeader
+	capData                      [2]unix.CapUserData
+	ownProc                      []*byte // paths
+	ownProcRule, ownProcFileRule unix.LandlockPathBeneathAttr
+	failure                      [8]byte // the step's number, then the error's
 }
 
 type limit struct {
@@ -59,7 +60,15 @@ func (p *prepared) fill(orders Orders) (err error) {
 		return failed("make the Landlock ruleset", err)
 	}
 	p.shared = orders.Rights.Shared
-	p.ownProc.Allowed_access = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	p.ownProcFileRule.Allowed_access = unix.LANDLOCK_ACCESS_FS_READ_FILE
+	p.ownProcRule.Allowed_access = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	for _, name := range ownProc {
+		path, err := syscall.BytePtrFromString("/proc/self/" + name)
+		if err != nil {
+			return failed("name a file", err)
+		}
+		p.ownProc = append(p.ownProc, path)
+	}
 	program := seccompFilter(orders.Rights)
 	p.filter = unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	p.capHeader.Version = unix.LINUX_CAPABILITY_VERSION_3
@@ -246,8 +255,8 @@ func (p *prepared) renounce() (step int, errno syscall.Errno) {
 	return 0, 0
 }
 
-// procSelf is a path as the kernel reads it.
-var procSelf = [...]byte{'/', 'p', 'r', 'o', 'c', '/', 's', 'e', 'l', 'f', 0}
+// ownProc are the files that tell a program about itself alone.
+var ownProc = [...]string{"fd", "status", "stat", "maps", "cmdline"}
 
 // grantOwnProc lets a program read what /proc tells of its own process. Of the
 // other processes of the machine it is to know nothing. A program can do
@@ -256,11 +265,16 @@ var procSelf = [...]byte{'/', 'p', 'r', 'o', 'c', '/', 's', 'e', 'l', 'f', 0}
 //go:nosplit
 //go:norace
 func (p *prepared) grantOwnProc() {
-	dir, at := uintptr(unsafe.Pointer(&procSelf[0])), unix.AT_FDCWD
-	fd, _, errno := syscall.RawSyscall6(unix.SYS_OPENAT, uintptr(at), dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0, 0, 0)
-	if errno == 0 {
-		p.ownProc.Parent_fd = int32(fd)
-		rule := uintptr(unsafe.Pointer(&p.ownProc))
-		syscall.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(p.landlock), unix.LANDLOCK_RULE_PATH_BENEATH, rule, 0, 0, 0)
+	at := unix.AT_FDCWD
+	for i := range p.ownProc {
+		fd, _, errno := syscall.RawSyscall6(unix.SYS_OPENAT, uintptr(at), uintptr(unsafe.Pointer(p.ownProc[i])), unix.O_PATH|unix.O_CLOEXEC, 0, 0, 0)
+		if errno == 0 {
+			rule := &p.ownProcRule
+			if i > 0 { // only the first is a directory
+				rule = &p.ownProcFileRule
+			}
+			rule.Parent_fd = int32(fd)
+			syscall.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(p.landlock), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(rule)), 0, 0, 0)
+		}
 	}
 }

@@ -39,7 +39,14 @@ var refused = slices.Concat(refusedHere, []uintptr{
 var refusedShared = []uintptr{
 	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV,
 	unix.SYS_MSGCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
-	unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK, unix.SYS_INOTIFY_ADD_WATCH,
+}
+
+// refusedOfOthers are refused there where the argument of that number names a
+// process, other than by 0 for the caller's own.
+var refusedOfOthers = map[uint32]uint32{
+	unix.SYS_SETPRIORITY: 1, unix.SYS_IOPRIO_SET: 1, unix.SYS_SCHED_SETAFFINITY: 0, unix.SYS_SCHED_SETPARAM: 0,
+	unix.SYS_SCHED_SETSCHEDULER: 0, unix.SYS_SCHED_SETATTR: 0,
 }
 
 // unsupportedShared are answered there as by a file system that cannot do so:
@@ -89,6 +96,9 @@ func seccompFilter(rights Rights) []unix.SockFilter {
 	if rights.Shared {
 		f.whenAny(refusedShared, answer(eperm))
 		f.whenAny(unsupportedShared, answer(enotsup))
+		for call, argument := range refusedOfOthers {
+			f.when(unix.BPF_JEQ, call, ownRule(argument))
+		}
 	}
 	f.when(unix.BPF_JEQ, unix.SYS_CLONE, cloneRule())
 	f.when(unix.BPF_JEQ, unix.SYS_IOCTL, ioctlRule())
@@ -149,6 +159,14 @@ func personalityRule() filter {
 	f.when(unix.BPF_JEQ, 0, answer(allow))
 	f.when(unix.BPF_JEQ, ^uint32(0), answer(allow))
 	return append(f, answer(eperm)...)
+}
+
+// ownRule allows what a process does to itself.
+func ownRule(argument uint32) filter {
+	f := filter{}
+	f.loadArg(argument)
+	f.unless(unix.BPF_JEQ, 0, answer(eperm))
+	return append(f, answer(allow)...)
 }
 
 // prlimitRule allows a process to set limits of its own only.
