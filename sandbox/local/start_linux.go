@@ -79,7 +79,7 @@ func (s *system) start(spec sandbox.Spec, orders jail.Orders, streams *process.S
 	config := supervisor.Config{
 		Name:    jail.Name,
 		Streams: supervisor.Streams{Stdin: streams.Stdin, Stdout: streams.Stdout, Stderr: streams.Stderr},
-		Attr:    &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+		Attr:    &syscall.SysProcAttr{Setsid: true},
 		Start:   s.spawner.start,
 	}
 	orders.Limits = s.limits(spec.Limits)
@@ -102,6 +102,8 @@ func (s *system) start(spec sandbox.Spec, orders jail.Orders, streams *process.S
 // enclose gives a run namespaces and a file system of its own.
 func (s *system) enclose(spec sandbox.Spec, orders *jail.Orders, config *supervisor.Config) error {
 	config.OwnPIDs = true
+	// Its death is that of all. Elsewhere it must live on to kill the others.
+	config.Attr.Pdeathsig = syscall.SIGKILL
 	uid, gid := os.Geteuid(), os.Getegid()
 	if s.owners != nil {
 		uid, gid = nobody, nobody

@@ -23,7 +23,7 @@ func (b *builder) proc() error {
 		}
 	}
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-	err := unix.MountSetattr(b.root, "proc", unix.AT_SYMLINK_NOFOLLOW, &attr)
+	err := unix.MountSetattr(b.root, "proc", unix.AT_SYMLINK_NOFOLLOW|unix.AT_RECURSIVE, &attr)
 	return failed("restrict /proc", err)
 }
 
