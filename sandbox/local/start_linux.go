@@ -92,11 +92,24 @@ func (s *system) start(spec sandbox.Spec, orders jail.Orders, streams *process.S
 		orders.Rights = s.layout.restrictedRights(spec)
 	}
 	config.Orders = orders
-	tree, err := supervisor.Start(config)
+	group, err := s.cgroups.open(spec.Limits)
 	if err != nil {
-		return nil, startFailed(err)
+		return nil, setupFailed(err)
 	}
-	return &run{tree}, nil
+	config.Placed = group.place
+	tree, err := supervisor.Start(config)
+	if err == nil {
+		err = group.whenExhausted(tree.Kill)
+		if err != nil {
+			tree.Kill()
+			_, waitErr := tree.Wait()
+			err = errors.Join(err, waitErr)
+		}
+	}
+	if err != nil {
+		return nil, startFailed(errors.Join(err, group.remove()))
+	}
+	return &run{tree, group}, nil
 }
 
 // enclose gives a run namespaces and a file system of its own.
@@ -133,7 +146,12 @@ func (s *system) limits(l sandbox.Limits) []jail.Limit {
 		{Resource: unix.RLIMIT_CORE, Value: 0},
 		{Resource: unix.RLIMIT_FSIZE, Value: uint64(l.FileBytes)},
 		{Resource: unix.RLIMIT_NOFILE, Value: atMost(unix.RLIMIT_NOFILE, uint64(l.OpenFiles))},
-		{Resource: unix.RLIMIT_AS, Value: atMost(unix.RLIMIT_AS, uint64(l.MemoryBytes))},
+	}
+	if s.cgroups.memory == "" {
+		limits = append(limits, jail.Limit{
+			Resource: unix.RLIMIT_AS,
+			Value:    atMost(unix.RLIMIT_AS, uint64(l.MemoryBytes)),
+		})
 	}
 	if s.tier == Full { // elsewhere the server's own processes would count
 		limits = append(limits, jail.Limit{
@@ -154,15 +172,21 @@ func atMost(resource int, value uint64) uint64 {
 }
 
 // run is a supervisor and the processes below it.
-type run struct{ *supervisor.Tree }
+type run struct {
+	*supervisor.Tree
+	group *cgroup
+}
 
 // Wait implements [process.Tree].
 func (r *run) Wait() (process.Ending, error) {
 	ended, err := r.Tree.Wait()
+	ending := process.EndingOf(ended.Code, ended.Signal, ended.Killed, ended.CPUTime)
+	ending.PeakMemoryBytes, ending.OutOfMemory = r.group.memoryUse()
+	r.group.remove() // what remains is removed by the next server
 	if err != nil {
 		return process.Ending{}, startFailed(err)
 	}
-	return process.EndingOf(ended.Code, ended.Signal, ended.Killed, ended.CPUTime), nil
+	return ending, nil
 }
 
 // startFailed tells a fault of the sandbox from one of the program.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
@@ -19,6 +21,7 @@ type system struct {
 	tier    Tier
 	layout  layout
 	spawner *spawner
+	cgroups *cgroups
 	owners  *owners // nil where programs run as the server's user
 	base    map[string]string
 }
@@ -51,6 +54,7 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 	s.layout = newLayout(options.path())
 	s.base = s.layout.environ()
 	s.spawner = newSpawner()
+	s.cgroups = findCgroups()
 	if tier == Full && runsAsNobody() {
 		s.owners = newOwners(s.spawner)
 	}
@@ -101,8 +105,10 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 // explain adds to a reason what would mend it.
 func explain(err error) error {
 	var step *supervisor.StepError
-	hint := "the kernel or the container that this runs in refuses it"
+	hint := "the kernel, which must be Linux 5.12 or newer, or the container that this runs in cannot do it"
 	switch {
+	case errors.Is(err, unix.ENOSPC) && !errors.As(err, &step):
+		hint = "there may be no more user namespaces; allow more with sysctl user.max_user_namespaces"
 	case errors.Is(err, os.ErrPermission) && !errors.As(err, &step):
 		hint = "user namespaces are refused; allow them with sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone, on Ubuntu with an AppArmor profile for this program, in a container by its engine's seccomp profile"
 	case errors.Is(err, os.ErrPermission):

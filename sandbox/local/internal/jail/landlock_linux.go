@@ -22,6 +22,13 @@ const (
 	landlockOnFiles = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | landlockWriteFile
 )
 
+// The first versions that restrict the truncation of files by path, and
+// signals to processes outside.
+const (
+	landlockTruncateABI = 3
+	LandlockSignalABI   = 6
+)
+
 // landlockSince are the rights that came after the first version.
 var landlockSince = []struct {
 	abi             int
@@ -29,10 +36,10 @@ var landlockSince = []struct {
 }{
 	{abi: 1, fs: 1<<13 - 1},
 	{abi: 2, fs: unix.LANDLOCK_ACCESS_FS_REFER},
-	{abi: 3, fs: unix.LANDLOCK_ACCESS_FS_TRUNCATE},
+	{abi: landlockTruncateABI, fs: unix.LANDLOCK_ACCESS_FS_TRUNCATE},
 	{abi: 4, net: unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP},
 	{abi: 5, fs: unix.LANDLOCK_ACCESS_FS_IOCTL_DEV},
-	{abi: 6, scopes: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL},
+	{abi: LandlockSignalABI, scopes: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL},
 	{abi: 9, fs: unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX},
 }
 

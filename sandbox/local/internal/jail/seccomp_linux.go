@@ -96,6 +96,9 @@ func seccompFilter(rights Rights) []unix.SockFilter {
 	if rights.Shared {
 		f.whenAny(refusedShared, answer(eperm))
 		f.whenAny(unsupportedShared, answer(enotsup))
+		if LandlockABI() < landlockTruncateABI {
+			f.when(unix.BPF_JEQ, unix.SYS_TRUNCATE, answer(eperm))
+		}
 		for call, argument := range refusedOfOthers {
 			f.when(unix.BPF_JEQ, call, ownRule(argument))
 		}
