@@ -31,10 +31,10 @@ const (
 
 // cgroups are the places where cgroups for runs can be made, in hierarchies of
 // version 1; an empty path means that there is none for that controller.
-type cgroups struct {
-	memory, pids string
-	last         atomic.Int64
-}
+type cgroups struct{ memory, pids string }
+
+// lastCgroup is the number of the newest cgroup of this process.
+var lastCgroup atomic.Int64
 
 // findCgroups finds where this process may make cgroups, by making one. What
 // servers that were killed have left there is removed.
@@ -46,7 +46,7 @@ func findCgroups() *cgroups {
 			continue
 		}
 		sweepCgroups(dir)
-		if probe := filepath.Join(dir, c.name()); os.Mkdir(probe, 0o755) == nil {
+		if probe := filepath.Join(dir, newCgroupName()); os.Mkdir(probe, 0o755) == nil {
 			*place = dir
 			os.Remove(probe) // empty
 		}
@@ -54,8 +54,8 @@ func findCgroups() *cgroups {
 	return c
 }
 
-func (c *cgroups) name() string {
-	return fmt.Sprintf("%s%d-%d", cgroupPrefix, os.Getpid(), c.last.Add(1))
+func newCgroupName() string {
+	return fmt.Sprintf("%s%d-%d", cgroupPrefix, os.Getpid(), lastCgroup.Add(1))
 }
 
 // cgroupDir gives this process's own directory in a controller's hierarchy.
@@ -126,7 +126,7 @@ func (c *cgroups) open(limits sandbox.Limits) (g *cgroup, err error) {
 		return nil, nil
 	}
 	g = new(cgroup)
-	name := c.name()
+	name := newCgroupName()
 	defer func() {
 		if err != nil {
 			g.remove()
