@@ -10,6 +10,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 const bounded = "time, output and the life of all their processes are bounded"
@@ -27,6 +28,13 @@ func init() {
 	if supervisor.Asked(supervisorName) {
 		syscall.Exit(supervise()) // at once, without the hooks of os.Exit
 	}
+}
+
+// Fields implements [wire.Message].
+func (p *program) Fields(t *wire.Transfer) {
+	t.Strings(&p.Argv)
+	t.Strings(&p.Env)
+	t.String(&p.Dir)
 }
 
 func supervise() int {
@@ -93,7 +101,7 @@ type tree struct{ *supervisor.Tree }
 func start(what program, s *process.Streams) (process.Tree, error) {
 	t, err := supervisor.Start(supervisor.Config{
 		Name:    supervisorName,
-		Orders:  what,
+		Orders:  &what,
 		Streams: supervisor.Streams{Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr},
 		Attr:    &syscall.SysProcAttr{Setsid: true}, // out of reach of the terminal's signals
 	})

@@ -118,6 +118,7 @@ type cgroup struct {
 	memory, pids string   // directories, or empty
 	event        *os.File // tells that memory was exhausted, if set
 	watching     sync.WaitGroup
+	exhausted    atomic.Bool // the event has come
 }
 
 // open makes the cgroups of a run.
@@ -180,8 +181,8 @@ func (g *cgroup) place(pid int) error {
 	return nil
 }
 
-// memoryUse tells the most that was in use at once, and whether the kernel had
-// to kill for want of memory.
+// memoryUse tells the most that was in use at once, and whether more was
+// wanted: the kernel has killed for it, or the run was killed before it could.
 func (g *cgroup) memoryUse() (peak int64, exhausted bool) {
 	if g == nil || g.memory == "" {
 		return 0, false
@@ -194,7 +195,7 @@ func (g *cgroup) memoryUse() (peak int64, exhausted bool) {
 			exhausted = true
 		}
 	}
-	return peak, exhausted
+	return peak, exhausted || g.exhausted.Load()
 }
 
 // whenExhausted calls kill once the kernel has run out of the run's memory,
@@ -217,8 +218,10 @@ func (g *cgroup) whenExhausted(kill func()) error {
 		return err
 	}
 	g.watching.Go(func() {
-		g.event.Read(make([]byte, 8)) // fails when it is closed
-		kill()
+		if n, _ := g.event.Read(make([]byte, 8)); n > 0 { // else it was closed
+			g.exhausted.Store(true)
+			kill()
+		}
 	})
 	return nil
 }

@@ -91,7 +91,7 @@ func (s *system) start(spec sandbox.Spec, orders jail.Orders, streams *process.S
 	} else {
 		orders.Rights = s.layout.restrictedRights(spec)
 	}
-	config.Orders = orders
+	config.Orders = &orders
 	group, err := s.cgroups.open(spec.Limits)
 	if err != nil {
 		return nil, setupFailed(err)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 // report is what a supervisor says, three times: when it is ready to start
@@ -17,6 +19,16 @@ type report struct {
 	Status  uint32 // of the program, as wait4 gives it, in the third
 	Killed  bool   // the program had not ended when it was killed
 	CPUTime time.Duration
+}
+
+// Fields implements [wire.Message].
+func (r *report) Fields(t *wire.Transfer) {
+	wire.Int(t, &r.Errno)
+	t.String(&r.Step)
+	wire.Int(t, &r.PID)
+	wire.Int(t, &r.Status)
+	t.Bool(&r.Killed)
+	wire.Int(t, &r.CPUTime)
 }
 
 // reportOf gives the report of a step that may have failed.

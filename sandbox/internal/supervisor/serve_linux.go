@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"encoding/gob"
 	"io"
 	"os"
 	"runtime"
@@ -9,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 const (
@@ -39,8 +40,8 @@ func Asked(name string) bool { return len(os.Args) == 1 && os.Args[0] == name }
 
 // Job is what one kind of supervisor does.
 type Job struct {
-	// Orders is a pointer to what is decoded from [Config.Orders].
-	Orders any
+	// Orders are filled from [Config.Orders].
+	Orders wire.Message
 	// Prepare makes this process what a program may be started from.
 	Prepare func() error
 	// Start starts the program on this process's standard streams.
@@ -71,24 +72,25 @@ type death struct {
 // program, and must live on: it is the one that Pdeathsig is about.
 func Serve(job Job) int {
 	runtime.LockOSThread()
-	orders, reports := os.NewFile(ordersFD, "orders"), gob.NewEncoder(os.NewFile(reportsFD, "reports"))
-	if err := gob.NewDecoder(orders).Decode(job.Orders); err != nil {
+	orders, reports := os.NewFile(ordersFD, "orders"), os.NewFile(reportsFD, "reports")
+	if err := wire.Receive(orders, job.Orders); err != nil {
 		return 1
 	}
 	ready := reportOf(job.Prepare())
-	if err := reports.Encode(ready); err != nil || ready.Errno != 0 {
+	if err := wire.Send(reports, &ready); err != nil || ready.Errno != 0 {
 		return 1
 	}
 	pid, err := job.Start()
 	letGoOfStreams()
 	begun := reportOf(err)
 	begun.PID = pid
-	if err := reports.Encode(begun); err != nil || begun.Errno != 0 {
+	if err := wire.Send(reports, &begun); err != nil || begun.Errno != 0 {
 		return 1
 	}
 	s := supervisor{pid: pid, leash: leashOf(orders), deaths: deaths(), killAll: job.KillAll}
 	s.watch()
-	if err := reports.Encode(report{Status: uint32(s.status), Killed: s.killed, CPUTime: cpuTime()}); err != nil {
+	last := report{Status: uint32(s.status), Killed: s.killed, CPUTime: cpuTime()}
+	if err := wire.Send(reports, &last); err != nil {
 		return 1
 	}
 	return 0

@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"encoding/gob"
 	"errors"
 	"io"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 // patience is how long a supervisor that was told to kill its tree may take
@@ -24,8 +25,8 @@ const SelfExe = "/proc/self/exe"
 type Config struct {
 	// Name is the one that [Asked] is asked for.
 	Name string
-	// Orders are decoded into [Job.Orders].
-	Orders any
+	// Orders fill [Job.Orders].
+	Orders wire.Message
 	Streams
 	// Attr are the attributes of its process.
 	Attr *syscall.SysProcAttr
@@ -50,7 +51,6 @@ type Tree struct {
 	// when the other end closes, by us or by our death.
 	leash   *os.File
 	reports *os.File
-	decoder *gob.Decoder
 
 	mu     sync.Mutex
 	pid    int // of the program, once it is known
@@ -66,17 +66,16 @@ func Start(config Config) (*Tree, error) {
 	if err := t.startSupervisor(); err != nil {
 		return nil, err
 	}
-	t.decoder = gob.NewDecoder(t.reports)
 	var ready report
 	var err error
 	if config.Placed != nil {
 		err = config.Placed(t.supervisor.Process.Pid)
 	}
 	if err == nil {
-		err = gob.NewEncoder(t.leash).Encode(config.Orders)
+		err = wire.Send(t.leash, config.Orders)
 	}
 	if err == nil {
-		err = t.decoder.Decode(&ready)
+		err = wire.Receive(t.reports, &ready)
 	}
 	if err == nil {
 		err = ready.err()
@@ -157,7 +156,7 @@ func (t *Tree) killProgram() {
 func (t *Tree) Wait() (Ending, error) {
 	defer t.end()
 	var begun, last report
-	err := t.decoder.Decode(&begun)
+	err := wire.Receive(t.reports, &begun)
 	if err == nil {
 		if err := begun.err(); err != nil {
 			return Ending{}, err
@@ -165,7 +164,7 @@ func (t *Tree) Wait() (Ending, error) {
 		t.mu.Lock()
 		t.pid = begun.PID
 		t.mu.Unlock()
-		err = t.decoder.Decode(&last)
+		err = wire.Receive(t.reports, &last)
 	}
 	if err != nil { // the supervisor was killed, and the kernel kills the program then
 		t.mu.Lock()
