@@ -18,6 +18,7 @@ var ErrUnavailable = errors.New("sandbox unavailable")
 //   - interpreter-missing, program-missing: what is to run is not installed
 //   - arguments-too-long: the system refused the size of the command line
 //   - start-failed: the system refused to start the program
+//   - setup-failed: the sandbox itself could not be set up
 type SetupError struct {
 	// Rule is a stable kebab-case name, such as "interpreter-missing".
 	Rule string

@@ -84,6 +84,20 @@ type Limits struct {
 	// SpillBytes is how much output, each stream, may be produced before the
 	// run is killed with [OutputLimit]. Default [DefaultSpillBytes].
 	SpillBytes int64
+	// MemoryBytes is how much memory all processes of the run may use
+	// together; beyond it the run is killed with [OutOfMemory]. Default
+	// [DefaultMemoryBytes]. A backend that cannot bound the sum bounds each
+	// process, and says so in [Info].
+	MemoryBytes int64
+	// Processes is how many processes and threads the run may have. Default
+	// [DefaultProcesses].
+	Processes int
+	// FileBytes is the size of the largest file that the run may write.
+	// Default [DefaultFileBytes].
+	FileBytes int64
+	// OpenFiles is how many files a process may have open. Default
+	// [DefaultOpenFiles].
+	OpenFiles int
 }
 
 // Defaults of [Limits].
@@ -91,6 +105,10 @@ const (
 	DefaultTimeout     = 60 * time.Second
 	DefaultOutputBytes = 32 << 10
 	DefaultSpillBytes  = 16 << 20
+	DefaultMemoryBytes = 2 << 30
+	DefaultProcesses   = 256
+	DefaultFileBytes   = 1 << 30
+	DefaultOpenFiles   = 4096
 )
 
 // Status tells how a run ended.
@@ -98,11 +116,12 @@ type Status string
 
 // The ways in which a run can end.
 const (
-	Exited      Status = "exited"       // with Result.ExitCode
-	Signaled    Status = "signaled"     // by Result.Signal, not sent by us
-	TimedOut    Status = "timeout"      // killed at Limits.Timeout
-	OutputLimit Status = "output_limit" // killed at Limits.SpillBytes
-	Canceled    Status = "canceled"     // killed because ctx ended
+	Exited      Status = "exited"        // with Result.ExitCode
+	Signaled    Status = "signaled"      // by Result.Signal, not sent by us
+	TimedOut    Status = "timeout"       // killed at Limits.Timeout
+	OutputLimit Status = "output_limit"  // killed at Limits.SpillBytes
+	Canceled    Status = "canceled"      // killed because ctx ended
+	OutOfMemory Status = "out_of_memory" // killed at Limits.MemoryBytes
 )
 
 // Result is what happened.
@@ -117,6 +136,11 @@ type Result struct {
 	// Duration is wall-clock time from start to the death of the last
 	// process.
 	Duration time.Duration
+	// CPUTime is user and system time of all processes, and PeakMemoryBytes
+	// the most memory that was in use at once; 0 where the backend cannot
+	// tell.
+	CPUTime         time.Duration
+	PeakMemoryBytes int64
 	// Artifacts are the files that the run made or changed in Workspace,
 	// sorted by path.
 	Artifacts []Artifact

@@ -28,8 +28,8 @@ from the working directory.`
 const rootExample = `  # Register with Claude Code, default folders
   claude mcp add skills -- skills-mcp
 
-  # Serve one folder, and let skills run their scripts without isolation
-  skills-mcp --sandbox=unsafe-host ./my-skills
+  # Serve one folder, and refuse to start where scripts cannot be isolated
+  skills-mcp --sandbox=local ./my-skills
 
   # See what a model would see
   skills-mcp call activate name=my-skill arguments="the quarterly report"`

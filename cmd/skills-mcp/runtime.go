@@ -39,7 +39,7 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 	if err != nil {
 		return nil, err
 	}
-	backend, unavailable, err := openSandbox(s.sandbox, r.log)
+	backend, unavailable, err := openSandbox(ctx, s.sandbox, r.log)
 	if err != nil {
 		return nil, err
 	}
@@ -82,16 +82,16 @@ func (r *runtime) whileWatching(ctx context.Context, serve func(context.Context)
 
 func (r *runtime) logStart(transport string) {
 	snapshot := r.catalog.Snapshot()
-	backend := "off"
+	backend, tier := "off", ""
 	if r.backend != nil {
 		info := r.backend.Info()
-		backend = info.Backend
+		backend, tier = info.Backend, info.Tier
 		if info.Tier == "none" {
 			r.log.Warn("scripts run without isolation", "sandbox", info.Backend, "tier", info.Tier, "notice", info.Notice)
 		}
 	}
 	r.log.Info("serving", "transport", transport, "version", programVersion(),
-		"skills", len(snapshot.Skills()), "problems", len(snapshot.Problems()), "sandbox", backend)
+		"skills", len(snapshot.Skills()), "problems", len(snapshot.Problems()), "sandbox", backend, "tier", tier)
 }
 
 // close ends what runs and removes what was made.

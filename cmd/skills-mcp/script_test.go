@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/skills-mcp/skills-mcp/sandbox/local"
 	"github.com/skills-mcp/skills-mcp/testdata"
 )
 
@@ -28,6 +30,17 @@ func TestCommands(t *testing.T) {
 		Dir:                 "../../testdata/cli",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
+		Condition: func(condition string) (bool, error) {
+			if condition != "local" {
+				return false, fmt.Errorf("there is no condition %q", condition)
+			}
+			backend, err := local.New(t.Context(), local.Options{Tier: local.Full})
+			if err != nil {
+				t.Logf("no local sandbox: %v", err)
+				return false, nil
+			}
+			return true, backend.Close()
+		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SAMPLES", testdata.Valid())
 			env.Setenv("HOME", env.WorkDir+"/home")

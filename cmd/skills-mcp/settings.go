@@ -26,7 +26,7 @@ type settings struct {
 func (s *settings) register(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVar(&s.sandbox, "sandbox", sandboxAuto,
-		"`BACKEND` that runs scripts: auto (the best isolation there is; none in\nthis version, so exec is off), off, or unsafe-host (no isolation at all)")
+		"`BACKEND` that runs scripts: auto (the best isolation there is, or\noff where there is none), local (kernel isolation, Linux), off, or\nunsafe-host (no isolation at all)")
 	flags.StringVar(&s.allowedTools, "allowed-tools", string(policy.Enforce),
 		"`MODE` in which skills' allowed-tools are taken: enforce, or log (what is\nnot listed is allowed, and logged)")
 	flags.BoolVar(&s.strict, "strict", false,

@@ -5,50 +5,16 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
-
-// searchPath is where programs are found: absolute directories only, so that
-// what is found does not depend on where a program starts.
-type searchPath []string
-
-func newSearchPath(list string) searchPath {
-	var dirs searchPath
-	for _, dir := range filepath.SplitList(list) {
-		if filepath.IsAbs(dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs
-}
-
-func (p searchPath) String() string {
-	return strings.Join(p, string(filepath.ListSeparator))
-}
-
-// look is a [sandbox.Lookup].
-func (p searchPath) look(name string) (string, bool) {
-	if filepath.IsAbs(name) {
-		return findExecutable(name)
-	}
-	if name != filepath.Base(name) || name == "." || name == ".." {
-		return "", false
-	}
-	for _, dir := range p {
-		if found, ok := findExecutable(filepath.Join(dir, name)); ok {
-			return found, true
-		}
-	}
-	return "", false
-}
 
 // baseEnv is the part of the environment that is the same in all runs. It is
 // an allow-list: of the server's own environment only TZ passes, and what
 // Windows programs cannot start without.
-func baseEnv(path searchPath) map[string]string {
+func baseEnv(path process.SearchPath) map[string]string {
 	env := map[string]string{
 		"PATH":   path.String(),
 		"LANG":   "C.UTF-8",

@@ -23,14 +23,12 @@
 package host
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"sync"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
 // Options configure a [Backend]. The zero value is ready to use.
@@ -45,15 +43,9 @@ type Options struct {
 
 // Backend is a [sandbox.Backend] that isolates nothing.
 type Backend struct {
-	log  *slog.Logger
-	path searchPath
-	base map[string]string // environment of all runs
-
-	mu     sync.Mutex
-	closed bool
-	runs   sync.WaitGroup
-	ctx    context.Context // ends at Close
-	cancel context.CancelFunc
+	runner *process.Runner
+	path   process.SearchPath
+	base   map[string]string // environment of all runs
 }
 
 var _ sandbox.Backend = (*Backend)(nil)
@@ -71,50 +63,26 @@ func New(options Options) (*Backend, error) {
 		return nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, err)
 	}
 	b := &Backend{
-		log:  options.Logger,
-		path: newSearchPath(options.Path),
+		runner: process.NewRunner(info, options.Logger),
+		path:   process.NewSearchPath(options.Path),
 	}
 	b.base = baseEnv(b.path)
-	b.ctx, b.cancel = context.WithCancel(context.Background())
 	return b, nil
 }
 
-// Info describes the backend.
-func (b *Backend) Info() sandbox.Info {
-	return sandbox.Info{
-		Backend:   "unsafe-host",
-		Tier:      "none",
-		Notice:    "Nothing is isolated: programs run directly on this machine as the server's user, with all that user's files and the network; only " + bounded + ".",
-		SkillDir:  "$SKILL_DIR",
-		Workspace: "$WORKSPACE",
-	}
+var info = sandbox.Info{
+	Backend:   "unsafe-host",
+	Tier:      "none",
+	Notice:    "Nothing is isolated: programs run directly on this machine as the server's user, with all that user's files and the network; only " + bounded + ".",
+	SkillDir:  "$SKILL_DIR",
+	Workspace: "$WORKSPACE",
 }
+
+// Info describes the backend.
+func (b *Backend) Info() sandbox.Info { return b.runner.Info() }
 
 // Close kills what runs and returns when it is gone.
 func (b *Backend) Close() error {
-	b.mu.Lock()
-	b.closed = true
-	b.mu.Unlock()
-	b.cancel()
-	b.runs.Wait()
+	b.runner.Close()
 	return nil
-}
-
-var errClosed = errors.New("it was closed")
-
-// begin counts a run in. Its context ends with ctx and with the backend.
-func (b *Backend) begin(ctx context.Context) (_ context.Context, end func(), _ error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return nil, nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, errClosed)
-	}
-	b.runs.Add(1)
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(b.ctx, cancel)
-	return ctx, func() {
-		stop()
-		cancel()
-		b.runs.Done()
-	}, nil
 }

@@ -1,94 +1,57 @@
 package host
 
 import (
-	"encoding/gob"
-	"io"
+	"errors"
 	"os"
 	"os/signal"
-	"runtime"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
-const (
-	// supervisorName is the name by which this program knows that it is to
-	// be a supervisor.
-	supervisorName = "skills-mcp-supervisor"
-	// linger is how long the children that a program leaves behind may go
-	// on after its end: enough for the "tee" of "exec > >(tee log)", also on
-	// a busy machine.
-	linger = 250 * time.Millisecond
-	// killInterval is the time between two rounds of killing.
-	killInterval = 2 * time.Millisecond
-	// giveUpAfter is how long one tries to kill what does not die, such as
-	// processes of another user.
-	giveUpAfter = 2 * time.Second
-	// openFiles is RLIMIT_NOFILE of programs.
-	openFiles = 4096
-)
+const bounded = "time, output and the life of all their processes are bounded"
 
-// A supervisor is this same binary, started again. It must take over before
-// main, and before the init functions of packages that need this one: any
-// program that can start a supervisor then is one, without a hook in main
-// that can be forgotten.
+// supervisorName is the name by which this program knows that it is to be a
+// supervisor.
+const supervisorName = "skills-mcp-supervisor"
+
+// openFiles is RLIMIT_NOFILE of programs.
+const openFiles = 4096
+
+// It must take over before main, and before the init functions of packages
+// that need this one.
 func init() {
-	if len(os.Args) == 1 && os.Args[0] == supervisorName {
+	if supervisor.Asked(supervisorName) {
 		syscall.Exit(supervise()) // at once, without the hooks of os.Exit
 	}
 }
 
-// supervisor is the process between the server and a program. It is the
-// program's parent and, as a child subreaper, inherits every orphan below it:
-// when it has no child left, no process of the run is left.
-type supervisor struct {
-	pid    int // of the program
-	leash  <-chan struct{}
-	deaths <-chan death
-
-	status unix.WaitStatus // of the program, once it has ended
-	ended  bool
-	killed bool // before it had ended
+// Fields implements [wire.Message].
+func (p *program) Fields(t *wire.Transfer) {
+	t.Strings(&p.Argv)
+	t.Strings(&p.Env)
+	t.String(&p.Dir)
 }
 
-type death struct {
-	pid    int
-	status unix.WaitStatus
-}
-
-// supervise reads a [program] from descriptor 3, starts it, returns when all
-// its processes are dead, and writes every [report] to descriptor 4.
 func supervise() int {
-	// The program dies with the thread that starts it (PDEATHSIG).
-	runtime.LockOSThread()
 	// Handled, not ignored: what is ignored would be ignored by the program.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
-	orders, reports := os.NewFile(3, "orders"), gob.NewEncoder(os.NewFile(4, "reports"))
-
 	var what program
-	if err := gob.NewDecoder(orders).Decode(&what); err != nil {
-		return 1
-	}
-	ready := reportOf(prepareSelf())
-	if err := reports.Encode(ready); err != nil || ready.Errno != 0 {
-		return 1
-	}
-	pid, err := startProgram(what)
-	begun := reportOf(err)
-	begun.PID = pid
-	if err := reports.Encode(begun); err != nil || begun.Errno != 0 {
-		return 1
-	}
-	s := supervisor{pid: pid, leash: leashOf(orders), deaths: deaths()}
-	s.watch()
-	if err := reports.Encode(report{Status: uint32(s.status), Killed: s.killed}); err != nil {
-		return 1
-	}
-	return 0
+	return supervisor.Serve(supervisor.Job{
+		Orders:  &what,
+		Prepare: prepareSelf,
+		Start:   func() (int, error) { return startProgram(what) },
+		KillAll: supervisor.KillDescendants,
+	})
 }
 
-// prepareSelf makes this process what a program may be started from.
+// prepareSelf makes this process what a program may be started from. As a
+// child subreaper it inherits every orphan below it: when it has no child
+// left, no process of the run is left.
 func prepareSelf() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return err
@@ -96,25 +59,16 @@ func prepareSelf() error {
 	if err := limit(); err != nil {
 		return err
 	}
-	return closeOnExec()
+	return supervisor.CloseOnExec()
 }
 
-// startProgram starts the program on this process's standard streams, and
-// lets go of them, so that they end with the program's processes.
 func startProgram(what program) (int, error) {
-	pid, err := syscall.ForkExec(what.Argv[0], what.Argv, &syscall.ProcAttr{
+	return syscall.ForkExec(what.Argv[0], what.Argv, &syscall.ProcAttr{
 		Dir:   what.Dir,
 		Env:   what.Env,
 		Files: []uintptr{0, 1, 2},
 		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	})
-	null, openErr := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
-	for fd := range 3 {
-		if openErr != nil || unix.Dup3(null, fd, unix.O_CLOEXEC) != nil {
-			unix.Close(fd)
-		}
-	}
-	return pid, err
 }
 
 // limit sets the limits that this process and its children have.
@@ -131,76 +85,37 @@ func limit() error {
 	return unix.Setrlimit(unix.RLIMIT_NOFILE, &files)
 }
 
-// closeOnExec keeps from the program what the server itself has inherited
-// from its own parent. What Go opens is marked already.
-func closeOnExec() error {
-	open, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return err
-	}
-	for _, entry := range open {
-		if fd := number(entry.Name()); fd > 2 {
-			unix.CloseOnExec(fd)
-		}
+// prepare checks that supervisors can be started.
+func prepare() error {
+	if _, err := os.Readlink(supervisor.SelfExe); err != nil {
+		return errors.New("/proc is not mounted")
 	}
 	return nil
 }
 
-// leashOf gives a channel that is closed when the server lets go.
-func leashOf(orders io.Reader) <-chan struct{} {
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		io.Copy(io.Discard, orders)
-	}()
-	return gone
-}
+// tree is a supervisor and the processes below it.
+type tree struct{ *supervisor.Tree }
 
-// deaths reaps every child. The channel is closed when none is left.
-func deaths() <-chan death {
-	all := make(chan death)
-	go func() {
-		defer close(all)
-		for {
-			var status unix.WaitStatus
-			pid, err := unix.Wait4(-1, &status, 0, nil)
-			if err == nil {
-				all <- death{pid, status}
-			} else if err != unix.EINTR {
-				return // ECHILD
-			}
-		}
-	}()
-	return all
-}
-
-// watch returns when no child is left, or none that can be killed.
-func (s *supervisor) watch() {
-	var lingered, round, giveUp <-chan time.Time
-	leash := s.leash
-	for {
-		select {
-		case d, alive := <-s.deaths:
-			if !alive {
-				return
-			}
-			if d.pid == s.pid {
-				s.status, s.ended = d.status, true
-				lingered = time.After(linger)
-			}
-			continue
-		case <-giveUp:
-			return
-		case <-leash:
-			leash, s.killed = nil, !s.ended
-		case <-lingered:
-		case <-round:
-		}
-		lingered = nil
-		if giveUp == nil {
-			giveUp = time.After(giveUpAfter)
-		}
-		killDescendants()
-		round = time.After(killInterval)
+// start starts a supervisor and has it start a program. Errors are of type
+// [sandbox.SetupError].
+func start(what program, s *process.Streams) (process.Tree, error) {
+	t, err := supervisor.Start(supervisor.Config{
+		Name:    supervisorName,
+		Orders:  &what,
+		Streams: supervisor.Streams{Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr},
+		Attr:    &syscall.SysProcAttr{Setsid: true}, // out of reach of the terminal's signals
+	})
+	if err != nil {
+		return nil, process.StartFailed(err)
 	}
+	return tree{t}, nil
+}
+
+// Wait implements [process.Tree].
+func (t tree) Wait() (process.Ending, error) {
+	ended, err := t.Tree.Wait()
+	if err != nil {
+		return process.Ending{}, process.StartFailed(err)
+	}
+	return process.EndingOf(ended.Code, ended.Signal, ended.Killed, ended.CPUTime), nil
 }

@@ -9,9 +9,16 @@ import (
 	"strconv"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
+
+// pipeDelay is how long one waits for the end of output that is held open by
+// something that is no process of the run any more.
+const pipeDelay = time.Second
 
 const bounded = "time, output and the life of their process group are bounded, and a process that leaves its group goes on"
 
@@ -38,44 +45,45 @@ func prepare() error {
 
 // start starts a program in a session of its own. Errors are of type
 // [sandbox.SetupError].
-func start(what program, s *streams) (*tree, error) {
+func start(what program, s *process.Streams) (process.Tree, error) {
 	command := &exec.Cmd{
 		Path:        what.Argv[0],
 		Args:        what.Argv,
 		Env:         what.Env,
 		Dir:         what.Dir,
-		Stdout:      s.stdout,
-		Stderr:      s.stderr,
+		Stdout:      s.Stdout,
+		Stderr:      s.Stderr,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 		WaitDelay:   pipeDelay,
 	}
-	if s.stdin != nil {
-		command.Stdin = bytes.NewReader(s.stdin)
+	if s.Stdin != nil {
+		command.Stdin = bytes.NewReader(s.Stdin)
 	}
 	if err := command.Start(); err != nil {
-		return nil, startFailed(err)
+		return nil, process.StartFailed(err)
 	}
 	return &tree{command: command}, nil
 }
 
-// kill kills the process group. It may be called at any time, more than once,
+// Kill kills the process group. It may be called at any time, more than once,
 // from any goroutine.
-func (t *tree) kill() {
+func (t *tree) Kill() {
 	t.killed.Store(true)
 	t.killGroup()
 }
 
 func (t *tree) killGroup() { unix.Kill(-t.command.Process.Pid, unix.SIGKILL) }
 
-// wait returns when the program has ended, its group is dead and its output
+// Wait returns when the program has ended, its group is dead and its output
 // is captured. The children that it leaves behind may go on with its output
 // for as long as pipeDelay. There is no error.
-func (t *tree) wait() (ending, error) {
+func (t *tree) Wait() (process.Ending, error) {
 	t.command.Wait() // how it ended is in ProcessState
 	t.killGroup()
 	status := t.command.ProcessState.Sys().(syscall.WaitStatus)
-	if status.Exited() {
-		return ending{code: status.ExitStatus(), killed: t.killed.Load()}, nil
+	ending := process.EndingOf(status.ExitStatus(), 0, t.killed.Load(), 0)
+	if status.Signaled() {
+		ending = process.EndingOf(0, status.Signal(), t.killed.Load(), 0)
 	}
-	return ending{signal: signalName(status.Signal()), killed: t.killed.Load()}, nil
+	return ending, nil
 }

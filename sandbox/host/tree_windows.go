@@ -5,10 +5,17 @@ import (
 	"os/exec"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
+
+// pipeDelay is how long one waits for the end of output that is held open by
+// something that is no process of the run any more.
+const pipeDelay = time.Second
 
 const bounded = "time, output and the life of their job object are bounded"
 
@@ -29,26 +36,26 @@ func prepare() error { return nil }
 
 // start starts a program and puts it into a job object. Errors are of type
 // [sandbox.SetupError].
-func start(what program, s *streams) (*tree, error) {
+func start(what program, s *process.Streams) (process.Tree, error) {
 	job, err := newJob()
 	if err != nil {
-		return nil, startFailed(err)
+		return nil, process.StartFailed(err)
 	}
 	command := &exec.Cmd{
 		Path:      what.Argv[0],
 		Args:      what.Argv,
 		Env:       what.Env,
 		Dir:       what.Dir,
-		Stdout:    s.stdout,
-		Stderr:    s.stderr,
+		Stdout:    s.Stdout,
+		Stderr:    s.Stderr,
 		WaitDelay: pipeDelay,
 	}
-	if s.stdin != nil {
-		command.Stdin = bytes.NewReader(s.stdin)
+	if s.Stdin != nil {
+		command.Stdin = bytes.NewReader(s.Stdin)
 	}
 	if err := command.Start(); err != nil {
 		windows.CloseHandle(job)
-		return nil, startFailed(err)
+		return nil, process.StartFailed(err)
 	}
 	t := &tree{command: command, job: job}
 	// It fails for a program that has ended already. For any other the
@@ -81,17 +88,17 @@ func newJob() (windows.Handle, error) {
 // enroll puts the program into the job.
 func (t *tree) enroll() error {
 	const access = windows.PROCESS_SET_QUOTA | windows.PROCESS_TERMINATE
-	process, err := windows.OpenProcess(access, false, uint32(t.command.Process.Pid))
+	handle, err := windows.OpenProcess(access, false, uint32(t.command.Process.Pid))
 	if err != nil {
 		return err
 	}
-	defer windows.CloseHandle(process)
-	return windows.AssignProcessToJobObject(t.job, process)
+	defer windows.CloseHandle(handle)
+	return windows.AssignProcessToJobObject(t.job, handle)
 }
 
-// kill kills the job. It may be called at any time, more than once, from any
+// Kill kills the job. It may be called at any time, more than once, from any
 // goroutine.
-func (t *tree) kill() {
+func (t *tree) Kill() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.killed.Store(true)
@@ -104,10 +111,10 @@ func (t *tree) kill() {
 	}
 }
 
-// wait returns when the job is dead and its output is captured. The children
+// Wait returns when the job is dead and its output is captured. The children
 // that the program leaves behind may go on with its output for as long as
 // pipeDelay.
-func (t *tree) wait() (ending, error) {
+func (t *tree) Wait() (process.Ending, error) {
 	t.command.Wait() // how it ended is in ProcessState
 	t.mu.Lock()
 	windows.CloseHandle(t.job)
@@ -115,7 +122,7 @@ func (t *tree) wait() (ending, error) {
 	t.mu.Unlock()
 	code := t.command.ProcessState.ExitCode()
 	if t.killed.Load() && (code == killedExitCode || !t.enrolled) {
-		return ending{signal: "SIGKILL", killed: true}, nil
+		return process.Ending{Signal: "SIGKILL", Killed: true}, nil
 	}
-	return ending{code: code & 0xff, killed: t.killed.Load()}, nil
+	return process.Ending{Code: code & 0xff, Killed: t.killed.Load()}, nil
 }

@@ -1,4 +1,4 @@
-package host
+package supervisor
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 // others were being stopped.
 const stopRounds = 16
 
-// killDescendants kills every process below this one. They are stopped first,
+// KillDescendants kills every process below this one. They are stopped first,
 // parents and children alike, lest a program that keeps forking be faster.
-func killDescendants() {
+func KillDescendants() {
 	stopped := make(map[int]bool)
 	for range stopRounds {
 		before := len(stopped)

@@ -1,4 +1,4 @@
-package host
+package process
 
 import (
 	"os"
@@ -8,15 +8,15 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
 
-// streams are a program's input and outputs.
-type streams struct {
-	stdin          []byte
-	stdout, stderr *output.Stream
+// Streams are a program's input and outputs.
+type Streams struct {
+	Stdin          []byte
+	Stdout, Stderr *output.Stream
 	lines          *output.Lines // nil where nobody wants to know
 }
 
-func newStreams(spec sandbox.Spec, private *scratch.Dir, exceeded func()) *streams {
-	s := &streams{stdin: spec.Stdin}
+func newStreams(spec sandbox.Spec, private *scratch.Dir, exceeded func()) *Streams {
+	s := &Streams{Stdin: spec.Stdin}
 	if spec.Progress != nil {
 		s.lines = output.ReportLines(spec.Progress)
 	}
@@ -29,20 +29,20 @@ func newStreams(spec sandbox.Spec, private *scratch.Dir, exceeded func()) *strea
 			Lines:    s.lines,
 		})
 	}
-	s.stdout, s.stderr = capture("stdout"), capture("stderr")
+	s.Stdout, s.Stderr = capture("stdout"), capture("stderr")
 	return s
 }
 
-func (s *streams) exceeded() bool { return s.stdout.Exceeded() || s.stderr.Exceeded() }
+func (s *Streams) exceeded() bool { return s.Stdout.Exceeded() || s.Stderr.Exceeded() }
 
 // closeStreams ends the capture once nothing writes any more.
-func (b *Backend) closeStreams(s *streams) {
+func (r *Runner) closeStreams(s *Streams) {
 	if s.lines != nil {
 		s.lines.Stop()
 	}
-	for _, stream := range []*output.Stream{s.stdout, s.stderr} {
+	for _, stream := range []*output.Stream{s.Stdout, s.Stderr} {
 		if err := stream.Close(); err != nil {
-			b.log.Warn("the whole output cannot be saved", "error", err)
+			r.log.Warn("the whole output cannot be saved", "error", err)
 		}
 	}
 }

@@ -1,0 +1,192 @@
+// Package process is what all backends share that run programs as processes
+// of this machine: what comes before a run and after it.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/artifact"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
+)
+
+// Tree is a started program with all its processes.
+type Tree interface {
+	// Kill kills them. It may be called at any time, more than once, from
+	// any goroutine.
+	Kill()
+	// Wait returns when they are dead and the output is captured. The error,
+	// of type [sandbox.SetupError], means that the program was not started.
+	Wait() (Ending, error)
+}
+
+// Ending is how a program ended.
+type Ending struct {
+	Code   int    // where Signal is empty
+	Signal string // by name
+	Killed bool   // by Kill, before it ended by itself
+	// OutOfMemory tells that the run had more memory than it may have.
+	OutOfMemory bool
+	// CPUTime and PeakMemoryBytes are as in [sandbox.Result].
+	CPUTime         time.Duration
+	PeakMemoryBytes int64
+}
+
+// Start starts the program of a spec whose limits are complete. Errors are of
+// type [sandbox.SetupError].
+type Start func(spec sandbox.Spec, streams *Streams) (Tree, error)
+
+// The reasons for which a run is killed, besides the end of its context.
+var (
+	errTimeout     = errors.New("timeout")
+	errOutputLimit = errors.New("output limit")
+)
+
+// Runner runs programs until it is closed.
+type Runner struct {
+	log  *slog.Logger
+	info sandbox.Info
+
+	mu     sync.Mutex
+	closed bool
+	runs   sync.WaitGroup
+	ctx    context.Context // ends at Close
+	cancel context.CancelFunc
+}
+
+// NewRunner gives a runner for the backend of that description.
+func NewRunner(info sandbox.Info, log *slog.Logger) *Runner {
+	r := &Runner{log: log, info: info}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	return r
+}
+
+// Info is the description of the backend.
+func (r *Runner) Info() sandbox.Info { return r.info }
+
+// Close kills what runs and returns when it is gone.
+func (r *Runner) Close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.cancel()
+	r.runs.Wait()
+}
+
+var errClosed = errors.New("it was closed")
+
+// begin counts a run in. Its context ends with ctx and with the runner.
+func (r *Runner) begin(ctx context.Context) (_ context.Context, end func(), _ error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, errClosed)
+	}
+	r.runs.Add(1)
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(r.ctx, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+		r.runs.Done()
+	}, nil
+}
+
+// Run runs a spec as [sandbox.Backend] has it. Check finds the program and
+// gives what starts it, before anything is written to the workspace.
+func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.Spec) (Start, error)) (sandbox.Result, error) {
+	ctx, end, err := r.begin(ctx)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	defer end()
+	spec.Limits = withDefaults(spec.Limits)
+	if err := checkDirs(spec); err != nil {
+		return sandbox.Result{}, err
+	}
+	start, err := check(spec)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	private, err := scratch.Open(spec.Workspace)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	defer private.Close()
+	before, err := artifact.Take(spec.Workspace)
+	if err != nil {
+		return sandbox.Result{}, missing("workspace", err)
+	}
+	result, err := r.watch(ctx, spec, start, private)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	if after, err := artifact.Take(spec.Workspace); err != nil {
+		r.log.Warn("artifacts cannot be collected", "error", err) // the program removed its workspace
+	} else {
+		result.Artifacts, result.ArtifactsOmitted = after.Since(before)
+	}
+	return result, nil
+}
+
+// watch runs a program until its tree is dead.
+func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, private *scratch.Dir) (sandbox.Result, error) {
+	if ctx.Err() != nil { // the program is not worth starting
+		return sandbox.Result{Status: sandbox.Canceled, ExitCode: -1, Info: r.info}, nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ctx, stop := context.WithTimeoutCause(ctx, spec.Limits.Timeout, errTimeout)
+	defer stop()
+
+	streams := newStreams(spec, private, func() { cancel(errOutputLimit) })
+	started := time.Now()
+	tree, err := start(spec, streams)
+	if err != nil {
+		r.closeStreams(streams)
+		return sandbox.Result{}, err
+	}
+	stopKilling := context.AfterFunc(ctx, tree.Kill)
+	ended, err := tree.Wait()
+	stopKilling()
+	duration := time.Since(started)
+	r.closeStreams(streams)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	result := sandbox.Result{
+		Stdout:          streams.Stdout.Output(),
+		Stderr:          streams.Stderr.Output(),
+		Duration:        duration,
+		CPUTime:         ended.CPUTime,
+		PeakMemoryBytes: ended.PeakMemoryBytes,
+		Info:            r.info,
+	}
+	result.Status, result.ExitCode, result.Signal = verdict(ended, context.Cause(ctx), streams.exceeded())
+	return result, nil
+}
+
+// verdict tells how a run ended. A program that came to its own end before it
+// was killed has ended so, whatever its children had to suffer; but too much
+// output is too much, whether or not the kill was in time, and so is memory.
+func verdict(ended Ending, cause error, exceeded bool) (status sandbox.Status, code int, signal string) {
+	switch {
+	case exceeded:
+		return sandbox.OutputLimit, -1, ""
+	case ended.OutOfMemory:
+		return sandbox.OutOfMemory, -1, ""
+	case ended.Signal == "":
+		return sandbox.Exited, ended.Code, ""
+	case cause == nil || !ended.Killed:
+		return sandbox.Signaled, -1, ended.Signal
+	case errors.Is(cause, errTimeout):
+		return sandbox.TimedOut, -1, ""
+	default:
+		return sandbox.Canceled, -1, ""
+	}
+}

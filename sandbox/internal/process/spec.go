@@ -1,0 +1,66 @@
+package process
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// withDefaults gives limits without zero fields.
+func withDefaults(l sandbox.Limits) sandbox.Limits {
+	orDefault(&l.Timeout, sandbox.DefaultTimeout)
+	orDefault(&l.OutputBytes, sandbox.DefaultOutputBytes)
+	orDefault(&l.SpillBytes, sandbox.DefaultSpillBytes)
+	orDefault(&l.MemoryBytes, sandbox.DefaultMemoryBytes)
+	orDefault(&l.Processes, sandbox.DefaultProcesses)
+	orDefault(&l.FileBytes, sandbox.DefaultFileBytes)
+	orDefault(&l.OpenFiles, sandbox.DefaultOpenFiles)
+	return l
+}
+
+func orDefault[T cmp.Ordered](limit *T, value T) {
+	if zero := *new(T); *limit <= zero {
+		*limit = value
+	}
+}
+
+// checkDirs checks the directories of a run.
+func checkDirs(spec sandbox.Spec) error {
+	if err := checkDir("workspace", spec.Workspace); err != nil {
+		return err
+	}
+	if spec.SkillDir == "" {
+		return nil
+	}
+	return checkDir("skill", spec.SkillDir)
+}
+
+func checkDir(which, dir string) error {
+	if !filepath.IsAbs(dir) {
+		return &sandbox.SetupError{
+			Rule:    "spec-invalid",
+			Message: "the " + which + " directory is not absolute",
+			Hint:    "This is a fault of the server, not of the call.",
+		}
+	}
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = &os.PathError{Op: "stat", Path: dir, Err: syscall.ENOTDIR}
+	}
+	if err != nil {
+		return missing(which, err)
+	}
+	return nil
+}
+
+func missing(which string, err error) error {
+	return &sandbox.SetupError{
+		Rule:    which + "-missing",
+		Message: "the " + which + " directory is not there or cannot be opened",
+		Hint:    "It may have been removed meanwhile: look again which there are.",
+		Err:     err,
+	}
+}

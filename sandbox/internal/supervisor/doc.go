@@ -1,0 +1,9 @@
+// Package supervisor runs a program below a process that outlives it, the
+// supervisor: this same binary, started again, which is the program's parent,
+// reaps every process of the run and returns when none is left. The server
+// holds it by a leash, a pipe: when the server lets go, or dies, everything
+// below the supervisor is killed.
+//
+// The server's side is [Start] and [Tree]; the supervisor's is [Asked] and
+// [Serve]. Both are for Linux.
+package supervisor

@@ -1,0 +1,191 @@
+package supervisor
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
+)
+
+const (
+	// linger is how long the children that a program leaves behind may go
+	// on after its end: enough for the "tee" of "exec > >(tee log)", also on
+	// a busy machine.
+	linger = 250 * time.Millisecond
+	// killInterval is the time between two rounds of killing.
+	killInterval = 2 * time.Millisecond
+	// giveUpAfter is how long one tries to kill what does not die, such as
+	// processes of another user.
+	giveUpAfter = 2 * time.Second
+)
+
+// The descriptors of a supervisor, besides the streams of the program.
+const (
+	ordersFD  = 3
+	reportsFD = 4
+	// FirstExtraFD is the first of [Config.ExtraFiles].
+	FirstExtraFD = 5
+)
+
+// Asked tells whether this process was started to be the supervisor of that
+// name. It must be asked in the init function of a package, which then ends
+// the process: any program that can start a supervisor is one, without a hook
+// in main that can be forgotten.
+func Asked(name string) bool { return len(os.Args) == 1 && os.Args[0] == name }
+
+// Job is what one kind of supervisor does.
+type Job struct {
+	// Orders are filled from [Config.Orders].
+	Orders wire.Message
+	// Prepare makes this process what a program may be started from.
+	Prepare func() error
+	// Start starts the program on this process's standard streams.
+	Start func() (pid int, err error)
+	// KillAll kills every process below this one, or as many as it finds.
+	KillAll func()
+}
+
+// supervisor watches over one program.
+type supervisor struct {
+	pid     int // of the program
+	leash   <-chan struct{}
+	deaths  <-chan death
+	killAll func()
+
+	status unix.WaitStatus // of the program, once it has ended
+	ended  bool
+	killed bool // before it had ended
+}
+
+type death struct {
+	pid    int
+	status unix.WaitStatus
+}
+
+// Serve does a job and returns when all its processes are dead. It gives the
+// exit code of the supervisor. The caller's thread is that which starts the
+// program, and must live on: it is the one that Pdeathsig is about.
+func Serve(job Job) int {
+	runtime.LockOSThread()
+	orders, reports := os.NewFile(ordersFD, "orders"), os.NewFile(reportsFD, "reports")
+	if err := wire.Receive(orders, job.Orders); err != nil {
+		return 1
+	}
+	ready := reportOf(job.Prepare())
+	if err := wire.Send(reports, &ready); err != nil || ready.Errno != 0 {
+		return 1
+	}
+	pid, err := job.Start()
+	letGoOfStreams()
+	begun := reportOf(err)
+	begun.PID = pid
+	if err := wire.Send(reports, &begun); err != nil || begun.Errno != 0 {
+		return 1
+	}
+	s := supervisor{pid: pid, leash: leashOf(orders), deaths: deaths(), killAll: job.KillAll}
+	s.watch()
+	last := report{Status: uint32(s.status), Killed: s.killed, CPUTime: cpuTime()}
+	if err := wire.Send(reports, &last); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// cpuTime is that of all children that were reaped.
+func cpuTime() time.Duration {
+	var usage unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_CHILDREN, &usage) != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// letGoOfStreams closes the program's streams here, so that they end with the
+// program's processes.
+func letGoOfStreams() {
+	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	for fd := range 3 {
+		if err != nil || unix.Dup3(null, fd, unix.O_CLOEXEC) != nil {
+			unix.Close(fd)
+		}
+	}
+}
+
+// CloseOnExec keeps from the program what the server itself has inherited
+// from its own parent. What Go opens is marked already.
+func CloseOnExec() error {
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return err
+	}
+	for _, entry := range open {
+		if fd := number(entry.Name()); fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+	return nil
+}
+
+// leashOf gives a channel that is closed when the server lets go.
+func leashOf(orders io.Reader) <-chan struct{} {
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		io.Copy(io.Discard, orders)
+	}()
+	return gone
+}
+
+// deaths reaps every child. The channel is closed when none is left.
+func deaths() <-chan death {
+	all := make(chan death)
+	go func() {
+		defer close(all)
+		for {
+			var status unix.WaitStatus
+			pid, err := unix.Wait4(-1, &status, 0, nil)
+			if err == nil {
+				all <- death{pid, status}
+			} else if err != unix.EINTR {
+				return // ECHILD
+			}
+		}
+	}()
+	return all
+}
+
+// watch returns when no child is left, or none that can be killed.
+func (s *supervisor) watch() {
+	var lingered, round, giveUp <-chan time.Time
+	leash := s.leash
+	for {
+		select {
+		case d, alive := <-s.deaths:
+			if !alive {
+				return
+			}
+			if d.pid == s.pid {
+				s.status, s.ended = d.status, true
+				lingered = time.After(linger)
+			}
+			continue
+		case <-giveUp:
+			return
+		case <-leash:
+			leash, s.killed = nil, !s.ended
+		case <-lingered:
+		case <-round:
+		}
+		lingered = nil
+		if giveUp == nil {
+			giveUp = time.After(giveUpAfter)
+		}
+		s.killAll()
+		round = time.After(killInterval)
+	}
+}

@@ -1,0 +1,42 @@
+//go:build amd64 || arm64
+
+package local
+
+import (
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
+)
+
+func (s *system) info() sandbox.Info {
+	info := sandbox.Info{Backend: "local", Tier: string(s.tier)}
+	if s.tier == Full {
+		info.SkillDir, info.Workspace = skillDir, workspace
+		info.Notice = "Programs are isolated by kernel namespaces, Landlock and seccomp: they see the system's programs, " +
+			"the skill (read-only) and the workspace, and have no network."
+	} else {
+		info.SkillDir, info.Workspace = "$SKILL_DIR", "$WORKSPACE"
+		info.Notice = "Programs are restricted by Landlock and seccomp, without namespaces: they can read only the system's programs " +
+			"and the skill, write only the workspace, and have no network; but they can see that other files and processes exist, " +
+			"and can change the mode and times of files of the server's user."
+	}
+	info.Notice += s.unbounded()
+	return info
+}
+
+// unbounded says which limits hold less than they might.
+func (s *system) unbounded() string {
+	notice := ""
+	switch abi := jail.LandlockABI(); {
+	case abi == 0:
+		notice += " Landlock is missing in this kernel."
+	case s.tier == Restricted && abi < jail.LandlockSignalABI:
+		notice += " Programs can send signals to other processes of the server's user."
+	}
+	if s.cgroups.memory == "" {
+		notice += " Memory is bounded for each process, not for all of them together: there is no memory cgroup to use."
+	}
+	if s.tier == Restricted && s.cgroups.pids == "" {
+		notice += " The number of processes is not bounded."
+	}
+	return notice
+}

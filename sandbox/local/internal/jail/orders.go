@@ -1,0 +1,47 @@
+package jail
+
+import "github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
+
+// Fields implements [wire.Message].
+func (o *Orders) Fields(t *wire.Transfer) {
+	t.Strings(&o.Argv)
+	t.Strings(&o.Env)
+	t.String(&o.Dir)
+	enclosed := o.Root != nil
+	if t.Bool(&enclosed); enclosed {
+		if o.Root == nil {
+			o.Root = new(Root)
+		}
+		o.Root.fields(t)
+	}
+	wire.Slice(t, &o.Rights.Landlock, func(g *Grant) {
+		t.String(&g.Path)
+		t.Bool(&g.Write)
+		t.Bool(&g.WriteFiles)
+	})
+	t.Bool(&o.Rights.Shared)
+	wire.Slice(t, &o.Limits, func(l *Limit) {
+		wire.Int(t, &l.Resource)
+		wire.Int(t, &l.Value)
+	})
+}
+
+func (r *Root) fields(t *wire.Transfer) {
+	wire.Slice(t, &r.Mounts, func(m *Mount) {
+		t.String(&m.Target)
+		t.String(&m.Source)
+		wire.Int(t, &m.FD)
+		t.Bool(&m.Dir)
+		t.Bool(&m.Writable)
+		t.Bool(&m.Private)
+	})
+	wire.Slice(t, &r.Files, func(f *File) {
+		t.String(&f.Path)
+		t.String(&f.Content)
+	})
+	wire.Slice(t, &r.Links, func(l *Link) {
+		t.String(&l.Path)
+		t.String(&l.Target)
+	})
+	wire.Int(t, &r.TmpBytes)
+}

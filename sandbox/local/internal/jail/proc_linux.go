@@ -1,0 +1,66 @@
+//go:build amd64 || arm64
+
+package jail
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+// proc mounts the /proc of the new PID namespace, read-only and without what
+// it tells of the machine. Processes that a program may not trace, such as
+// its supervisor, are hidden from it.
+func (b *builder) proc() error {
+	if err := unix.Mkdirat(b.root, "proc", 0o555); err != nil {
+		return failed("make /proc", err)
+	}
+	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	if err := unix.Mount("proc", "proc", "proc", flags, "hidepid=2"); err != nil {
+		return failed("mount /proc", err)
+	}
+	for _, name := range masked {
+		if err := b.mask("proc/" + name); err != nil && err != unix.ENOENT {
+			return failed("mask /proc/"+name, err)
+		}
+	}
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+	err := unix.MountSetattr(b.root, "proc", unix.AT_SYMLINK_NOFOLLOW|unix.AT_RECURSIVE, &attr)
+	return failed("restrict /proc", err)
+}
+
+// mask puts /dev/null over a file, and an empty directory over a directory.
+func (b *builder) mask(name string) error {
+	var stat unix.Stat_t
+	if err := unix.Fstatat(b.root, name, &stat, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return err
+	}
+	cover := "dev/null"
+	if stat.Mode&unix.S_IFMT == unix.S_IFDIR {
+		cover = "empty"
+		if err := unix.Mkdirat(b.root, cover, 0o555); err != nil && err != unix.EEXIST {
+			return err
+		}
+	}
+	fd, err := unix.OpenTree(b.root, cover, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return unix.MoveMount(fd, "", b.root, name, unix.MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+// pivot makes the new root the root, lets go of the old one, and makes it
+// read-only.
+func (b *builder) pivot() error {
+	defer unix.Close(b.root)
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return failed("change the root", err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil { // the old one is on top
+		return failed("leave the old root", err)
+	}
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+	if err := unix.MountSetattr(b.root, "", unix.AT_EMPTY_PATH, &attr); err != nil {
+		return failed("restrict the root", err)
+	}
+	return failed("enter the root", unix.Chdir("/"))
+}

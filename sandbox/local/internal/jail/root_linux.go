@@ -1,0 +1,260 @@
+//go:build amd64 || arm64
+
+package jail
+
+import (
+	"os"
+	"path"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// rootBytes bounds the tmpfs of the root directory, which holds nothing
+	// but mount points and small files, and can be written by nobody.
+	rootBytes = 16 << 20
+	// scaffold is a directory that is on every system, over which the new
+	// root is mounted until it is the root.
+	scaffold = "/usr"
+	hostname = "sandbox"
+)
+
+// devices are the files of /dev.
+var devices = []string{"null", "zero", "full", "random", "urandom"}
+
+// deviceLinks are the names that programs expect there. POSIX shared memory is
+// in /tmp.
+var deviceLinks = []Link{
+	{"/dev/fd", "/proc/self/fd"},
+	{"/dev/stdin", "/proc/self/fd/0"},
+	{"/dev/stdout", "/proc/self/fd/1"},
+	{"/dev/stderr", "/proc/self/fd/2"},
+	{"/dev/shm", "/tmp"},
+}
+
+// masked are the files and directories of /proc that tell about the machine.
+var masked = []string{
+	"acpi", "asound", "bus", "cmdline", "config.gz", "driver", "fs", "interrupts", "irq", "kallsyms", "kcore",
+	"key-users", "keys", "latency_stats", "modules", "partitions", "sched_debug", "scsi", "swaps",
+	"sysrq-trigger", "timer_list",
+}
+
+func (r *Root) detached() (n int) {
+	for _, mount := range r.Mounts {
+		if mount.Source == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// enter builds the file system and makes it this process's root. Nothing of
+// the old one can be reached then.
+func (r *Root) enter() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return failed("separate the mounts", err)
+	}
+	sources, err := r.open() // before anything is mounted over them
+	if err != nil {
+		return err
+	}
+	b, err := newBuilder(rootBytes)
+	if err != nil {
+		return err
+	}
+	for i, mount := range r.Mounts {
+		if err := b.attach(sources[i], mount); err != nil {
+			return err
+		}
+	}
+	for _, build := range []func() error{
+		func() error { return b.populate(r) },
+		func() error { return b.tmpfs("tmp", r.TmpBytes, "1777") },
+		b.proc,
+		b.pivot,
+	} {
+		if err := build(); err != nil {
+			return err
+		}
+	}
+	return failed("name the host", unix.Sethostname([]byte(hostname)))
+}
+
+// open gives a detached mount of every source, with its attributes set.
+func (r *Root) open() ([]int, error) {
+	for _, name := range devices {
+		r.Mounts = append(r.Mounts, Mount{Source: "/dev/" + name, Target: "/dev/" + name, Writable: true})
+	}
+	sources := make([]int, len(r.Mounts))
+	for i, mount := range r.Mounts {
+		if mount.Source == "" {
+			sources[i] = mount.FD
+			continue
+		}
+		flags := uint(unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE)
+		fd, err := unix.OpenTree(unix.AT_FDCWD, mount.Source, flags)
+		if err != nil {
+			return nil, failed("open "+mount.Target, err)
+		}
+		if err := Restrict(fd, mount, 0); err != nil {
+			return nil, err
+		}
+		sources[i] = fd
+	}
+	return sources, nil
+}
+
+// Restrict takes from a detached mount what programs need not do there. A
+// user namespace, where given by its descriptor, maps the owners of files.
+func Restrict(fd int, mount Mount, idmap int) error {
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID}
+	if !isDevice(mount) {
+		attr.Attr_set |= unix.MOUNT_ATTR_NODEV
+	}
+	if !mount.Writable {
+		attr.Attr_set |= unix.MOUNT_ATTR_RDONLY
+	}
+	if idmap > 0 {
+		attr.Attr_set |= unix.MOUNT_ATTR_IDMAP
+		attr.Userns_fd = uint64(idmap)
+	}
+	err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &attr)
+	return failed("restrict "+mount.Target, err)
+}
+
+func isDevice(mount Mount) bool { return path.Dir(mount.Target) == "/dev" }
+
+// builder builds a file system below an open directory. Every path is
+// resolved inside of it, and through no link: what is on the host can neither
+// be reached nor made by mistake.
+type builder struct{ root int }
+
+// newBuilder mounts an empty root.
+func newBuilder(bytes int64) (*builder, error) {
+	if err := mountTmpfs(scaffold, bytes, "755"); err != nil {
+		return nil, failed("mount the root", err)
+	}
+	root, err := unix.Open(scaffold, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, failed("open the root", err)
+	}
+	return &builder{root: root}, failed("open the root", unix.Fchdir(root))
+}
+
+func mountTmpfs(target string, bytes int64, mode string) error {
+	data := "mode=" + mode + ",size=" + strconv.FormatInt(bytes, 10) + ",nr_inodes=65536"
+	return unix.Mount("tmpfs", target, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, data)
+}
+
+// within opens a path of the new root.
+func (b *builder) within(name string, flags int) (int, error) {
+	return unix.Openat2(b.root, name, &unix.OpenHow{
+		Flags:   uint64(flags | unix.O_CLOEXEC),
+		Mode:    uint64(modeOf(flags)),
+		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+}
+
+func modeOf(flags int) uint32 {
+	if flags&unix.O_CREAT != 0 {
+		return 0o644
+	}
+	return 0
+}
+
+// parent opens the directory that holds name, and makes it where it is not
+// there yet.
+func (b *builder) parent(name string) (int, error) {
+	dir := path.Dir(name)
+	fd, err := b.within(dir, unix.O_PATH|unix.O_DIRECTORY)
+	if err != unix.ENOENT {
+		return fd, err
+	}
+	above, err := b.parent(dir)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(above)
+	if err := unix.Mkdirat(above, path.Base(dir), 0o755); err != nil && err != unix.EEXIST {
+		return -1, err
+	}
+	return b.within(dir, unix.O_PATH|unix.O_DIRECTORY)
+}
+
+// attach puts a detached mount in its place.
+func (b *builder) attach(source int, mount Mount) error {
+	step := "mount " + mount.Target
+	defer unix.Close(source)
+	parent, err := b.parent(mount.Target)
+	if err != nil {
+		return failed(step, err)
+	}
+	defer unix.Close(parent)
+	name, flags := path.Base(mount.Target), unix.O_PATH
+	if mount.Dir {
+		err = unix.Mkdirat(parent, name, 0o755)
+	} else {
+		err = unix.Mknodat(parent, name, unix.S_IFREG|0o444, 0)
+	}
+	if err != nil {
+		return failed(step, err)
+	}
+	target, err := b.within(mount.Target, flags)
+	if err != nil {
+		return failed(step, err)
+	}
+	defer unix.Close(target)
+	const empty = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
+	return failed(step, unix.MoveMount(source, "", target, "", empty))
+}
+
+// populate makes files and links.
+func (b *builder) populate(r *Root) error {
+	for _, file := range r.Files {
+		if err := b.file(file); err != nil {
+			return failed("write "+file.Path, err)
+		}
+	}
+	for _, links := range [][]Link{deviceLinks, r.Links} {
+		for _, link := range links {
+			if err := b.link(link); err != nil {
+				return failed("link "+link.Path, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (b *builder) file(file File) error {
+	parent, err := b.parent(file.Path)
+	if err != nil {
+		return err
+	}
+	unix.Close(parent)
+	fd, err := b.within(file.Path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)
+	if err != nil {
+		return err
+	}
+	out := os.NewFile(uintptr(fd), file.Path)
+	defer out.Close()
+	_, err = out.WriteString(file.Content)
+	return err
+}
+
+func (b *builder) link(link Link) error {
+	parent, err := b.parent(link.Path)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(parent)
+	return unix.Symlinkat(link.Target, parent, path.Base(link.Path))
+}
+
+// tmpfs mounts an empty directory at the top.
+func (b *builder) tmpfs(name string, bytes int64, mode string) error {
+	if err := unix.Mkdirat(b.root, name, 0o755); err != nil {
+		return failed("make /"+name, err)
+	}
+	return failed("mount /"+name, mountTmpfs(name, bytes, mode)) // the root is the working directory
+}

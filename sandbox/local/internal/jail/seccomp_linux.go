@@ -1,0 +1,221 @@
+//go:build amd64 || arm64
+
+package jail
+
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// lastSyscall is the newest system call that was looked at. What a later
+// kernel adds does not exist for programs.
+const lastSyscall = unix.SYS_RSEQ_SLICE_YIELD
+
+// refused are the system calls that no program may use, on any architecture.
+var refused = slices.Concat(refusedHere, []uintptr{
+	// mounts and namespaces
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_OPEN_TREE,
+	unix.SYS_OPEN_TREE_ATTR, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT,
+	unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_STATMOUNT, unix.SYS_LISTMOUNT, unix.SYS_LISTNS,
+	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD,
+	// other processes
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE,
+	unix.SYS_PROCESS_MRELEASE, unix.SYS_KCMP, unix.SYS_PIDFD_GETFD, unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES,
+	// large parts of the kernel that scripts do not need
+	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_BPF,
+	unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
+	unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT,
+	unix.SYS_VHANGUP, unix.SYS_LOOKUP_DCOOKIE, unix.SYS_NFSSERVCTL, unix.SYS_MEMFD_SECRET,
+	// the machine itself
+	unix.SYS_REBOOT, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE,
+	unix.SYS_DELETE_MODULE, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_SYSLOG,
+	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX,
+	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
+})
+
+// refusedShared are refused besides where the program is in the server's own
+// namespaces.
+var refusedShared = []uintptr{
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV,
+	unix.SYS_MSGCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
+	unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK, unix.SYS_INOTIFY_ADD_WATCH,
+}
+
+// refusedOfOthers are refused there where the argument of that number names a
+// process, other than by 0 for the caller's own.
+var refusedOfOthers = map[uint32]uint32{
+	unix.SYS_SETPRIORITY: 1, unix.SYS_IOPRIO_SET: 1, unix.SYS_SCHED_SETAFFINITY: 0, unix.SYS_SCHED_SETPARAM: 0,
+	unix.SYS_SCHED_SETSCHEDULER: 0, unix.SYS_SCHED_SETATTR: 0,
+}
+
+// unsupportedShared are answered there as by a file system that cannot do so:
+// they change files wherever they are, and Landlock does not know of them.
+var unsupportedShared = []uintptr{
+	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+	unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT,
+	unix.SYS_FILE_SETATTR,
+}
+
+// cloneNamespaces are the flags of clone that make namespaces.
+const cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
+	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+
+// refusedIoctls push input into a terminal.
+var refusedIoctls = []uint32{unix.TIOCSTI, unix.TIOCLINUX}
+
+// What a filter answers.
+const (
+	allow = unix.SECCOMP_RET_ALLOW
+	kill  = unix.SECCOMP_RET_KILL_PROCESS
+	eperm = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	// enosys makes the C library fall back to an older call.
+	enosys  = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	enotsup = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOTSUP)
+	// eafnosupport is what a kernel without that family says.
+	eafnosupport = unix.SECCOMP_RET_ERRNO | uint32(unix.EAFNOSUPPORT)
+)
+
+// The offsets in struct seccomp_data, on little-endian machines.
+const (
+	offsetNumber = 0
+	offsetArch   = 4
+	offsetArgs   = 16
+)
+
+// seccompFilter gives the filter of a program.
+func seccompFilter(rights Rights) []unix.SockFilter {
+	f := filter{}
+	f.load(offsetArch)
+	f.unless(unix.BPF_JEQ, auditArch, answer(kill))
+	f.load(offsetNumber)
+	f.when(unix.BPF_JGE, foreignSyscalls, answer(kill))
+	f.when(unix.BPF_JGT, lastSyscall, answer(enosys))
+	f.when(unix.BPF_JEQ, unix.SYS_CLONE3, answer(enosys))
+	f.whenAny(refused, answer(eperm))
+	if rights.Shared {
+		f.whenAny(refusedShared, answer(eperm))
+		f.whenAny(unsupportedShared, answer(enotsup))
+		if LandlockABI() < landlockTruncateABI {
+			f.when(unix.BPF_JEQ, unix.SYS_TRUNCATE, answer(eperm))
+		}
+		for call, argument := range refusedOfOthers {
+			f.when(unix.BPF_JEQ, call, ownRule(argument))
+		}
+	}
+	f.when(unix.BPF_JEQ, unix.SYS_CLONE, cloneRule())
+	f.when(unix.BPF_JEQ, unix.SYS_IOCTL, ioctlRule())
+	f.when(unix.BPF_JEQ, unix.SYS_SOCKET, socketRule(rights))
+	f.when(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, socketpairRule(rights))
+	f.when(unix.BPF_JEQ, unix.SYS_PERSONALITY, personalityRule())
+	f.when(unix.BPF_JEQ, unix.SYS_PRLIMIT64, prlimitRule())
+	return append(f, answer(allow)...)
+}
+
+func cloneRule() filter {
+	f := filter{}
+	f.loadArg(0)
+	f.when(unix.BPF_JSET, cloneNamespaces, answer(eperm))
+	return append(f, answer(allow)...)
+}
+
+func ioctlRule() filter {
+	f := filter{}
+	f.loadArg(1)
+	for _, request := range refusedIoctls {
+		f.when(unix.BPF_JEQ, request, answer(eperm))
+	}
+	return append(f, answer(allow)...)
+}
+
+// socketRule allows local sockets where there is nobody else to talk to.
+func socketRule(rights Rights) filter {
+	if rights.Shared {
+		return answer(eafnosupport)
+	}
+	f := filter{}
+	f.loadArg(0)
+	f.unless(unix.BPF_JEQ, unix.AF_UNIX, answer(eafnosupport))
+	return append(f, answer(allow)...)
+}
+
+// socketpairRule allows connected pairs. Of datagram sockets even a connected
+// one can send elsewhere.
+func socketpairRule(rights Rights) filter {
+	f := filter{}
+	f.loadArg(0)
+	f.unless(unix.BPF_JEQ, unix.AF_UNIX, answer(eafnosupport))
+	if rights.Shared {
+		f.loadArg(1)
+		f = append(f, stmt(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xf))
+		f.when(unix.BPF_JEQ, unix.SOCK_STREAM, answer(allow))
+		f.when(unix.BPF_JEQ, unix.SOCK_SEQPACKET, answer(allow))
+		return append(f, answer(eafnosupport)...)
+	}
+	return append(f, answer(allow)...)
+}
+
+// personalityRule allows to ask for the personality, and to keep it.
+func personalityRule() filter {
+	f := filter{}
+	f.loadArg(0)
+	f.when(unix.BPF_JEQ, 0, answer(allow))
+	f.when(unix.BPF_JEQ, ^uint32(0), answer(allow))
+	return append(f, answer(eperm)...)
+}
+
+// ownRule allows what a process does to itself.
+func ownRule(argument uint32) filter {
+	f := filter{}
+	f.loadArg(argument)
+	f.unless(unix.BPF_JEQ, 0, answer(eperm))
+	return append(f, answer(allow)...)
+}
+
+// prlimitRule allows a process to set limits of its own only.
+func prlimitRule() filter {
+	f := filter{}
+	f.loadArg(0)
+	f.when(unix.BPF_JEQ, 0, answer(allow))
+	for _, half := range []uint32{0, 4} { // of the pointer to the new limits
+		f.load(offsetArgs + 2*8 + half)
+		f.unless(unix.BPF_JEQ, 0, answer(eperm))
+	}
+	return append(f, answer(allow)...)
+}
+
+// filter is a program of the classic Berkeley Packet Filter.
+type filter []unix.SockFilter
+
+func stmt(code uint16, k uint32) unix.SockFilter { return unix.SockFilter{Code: code, K: k} }
+
+func answer(ret uint32) filter { return filter{stmt(unix.BPF_RET|unix.BPF_K, ret)} }
+
+func (f *filter) load(offset uint32) {
+	*f = append(*f, stmt(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, offset))
+}
+
+// loadArg loads the lower half of an argument, which is all of an int.
+func (f *filter) loadArg(n uint32) { f.load(offsetArgs + n*8) }
+
+// when runs then, which must end with an answer, where the loaded value
+// compares so with k.
+func (f *filter) when(test uint16, k uint32, then filter) {
+	jump := stmt(unix.BPF_JMP|test|unix.BPF_K, k)
+	jump.Jf = uint8(len(then))
+	*f = append(append(*f, jump), then...)
+}
+
+// unless is the contrary of when.
+func (f *filter) unless(test uint16, k uint32, then filter) {
+	jump := stmt(unix.BPF_JMP|test|unix.BPF_K, k)
+	jump.Jt = uint8(len(then))
+	*f = append(append(*f, jump), then...)
+}
+
+// whenAny runs then for any of these system calls.
+func (f *filter) whenAny(calls []uintptr, then filter) {
+	for _, call := range calls {
+		f.when(unix.BPF_JEQ, uint32(call), then)
+	}
+}

@@ -1,0 +1,103 @@
+//go:build amd64 || arm64
+
+package local_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/local"
+)
+
+// Interpreters are found where version managers put them, and no more is shown
+// than what they are installed in.
+func TestInterpretersOutsideOfTheSystem(t *testing.T) {
+	dir := elsewhere(t)
+	install := func(prefix, program string) {
+		writeFile(t, filepath.Join(prefix, "bin", program), "#!/bin/sh\ncat \"$(dirname \"$0\")/../lib/says\"\n", 0o755)
+		writeFile(t, filepath.Join(prefix, "lib/says"), filepath.Base(prefix)+"\n", 0o644)
+	}
+	install(filepath.Join(dir, ".rbenv/versions/3.3.0"), "ruby")
+	install(filepath.Join(dir, ".rbenv/versions/2.7.0"), "ruby")
+	writeFile(t, filepath.Join(dir, ".rbenv/shims/ruby"), "#!/bin/sh\nexit 9\n", 0o755)
+	writeFile(t, filepath.Join(dir, ".rbenv/version"), "3.3.0\n", 0o644)
+	install(filepath.Join(dir, ".nvm/v22.1.0"), "node")
+	install(filepath.Join(dir, "linked/deno-2"), "deno")
+	if err := errors.Join(
+		os.Mkdir(filepath.Join(dir, "bin"), 0o755),
+		os.Symlink("../linked/deno-2/bin/deno", filepath.Join(dir, "bin/deno")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "secret"), "secret", 0o644)
+	path := []string{dir + "/.rbenv/shims", dir + "/.nvm/v22.1.0/bin", dir + "/bin", "relative", "/usr/bin", "/bin"}
+	backend, err := local.New(t.Context(), local.Options{Tier: local.Full, Path: strings.Join(path, ":")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backend.Close()
+	for program, says := range map[string]string{"ruby": "3.3.0\n", "node": "v22.1.0\n", "deno": "deno-2\n"} {
+		result, err := backend.Run(t.Context(), sandbox.Spec{Argv: []string{program}, Workspace: t.TempDir()})
+		if err != nil || string(result.Stdout.Data) != says {
+			t.Errorf("%s said %q, %q, %v", program, result.Stdout.Data, result.Stderr.Data, err)
+		}
+	}
+	hidden := "ls " + dir + "/secret " + dir + "/.rbenv/versions/2.7.0 " + dir + "/.rbenv/shims || true"
+	result, err := backend.Run(t.Context(), sandbox.Spec{Shell: hidden, Workspace: t.TempDir()})
+	if err != nil || len(result.Stdout.Data) > 0 {
+		t.Errorf("programs see %q, %v", result.Stdout.Data, err)
+	}
+}
+
+// An interpreter in a directory that holds more than an installation is not
+// worth showing that.
+func TestInterpretersInHomeAreNotShown(t *testing.T) {
+	home := elsewhere(t)
+	t.Setenv("HOME", home)
+	for _, dir := range []string{"bin", ".local/bin"} {
+		writeFile(t, filepath.Join(home, dir, "ruby"), "#!/bin/sh\n", 0o755)
+		writeFile(t, filepath.Join(home, dir, "../lib/x"), "", 0o644)
+		backend, err := local.New(t.Context(), local.Options{Tier: local.Full, Path: filepath.Join(home, dir)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := backend.Run(t.Context(), sandbox.Spec{Shell: "ls -d " + home, Workspace: t.TempDir()})
+		if err != nil || result.ExitCode == 0 {
+			t.Errorf("%s is shown: %q, %v", home, result.Stdout.Data, err)
+		}
+		if err := backend.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// elsewhere makes a directory that is neither the system's nor temporary.
+func elsewhere(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(".", "elsewhere-")
+	if errors.Is(err, os.ErrPermission) {
+		t.Skip("this user may not write to the source")
+	}
+	if err == nil {
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasPrefix(dir, "/tmp/") {
+		t.Skip("the source is in a temporary directory, which programs do not see")
+	}
+	return dir
+}
+
+func writeFile(t *testing.T, name, content string, mode os.FileMode) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(content), mode)); err != nil {
+		t.Fatal(err)
+	}
+}

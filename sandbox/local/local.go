@@ -1,0 +1,85 @@
+// Package local runs programs on this machine in a sandbox made of what the
+// Linux kernel has: no root, no engine and no other binary is needed.
+//
+// A program sees the system's own programs and libraries, its skill at /skill
+// and its workspace at /workspace, of which it may write the latter. It has no
+// network, no other process and no file besides. There are two tiers:
+//
+//   - full: namespaces of its own for users, mounts, processes, network, IPC
+//     and host name, with a file system built for it; and on top of these all
+//     that restricted has. The programs of a server that is root run as "nobody".
+//   - restricted, where the system refuses namespaces: Landlock and seccomp in
+//     the server's own namespaces. What that leaves open, the Notice says.
+//
+// Which holds is found by running a program in it once. Where neither can be
+// had, there is no backend: nothing ever runs with less than what
+// [Backend.Info] says.
+package local
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+)
+
+// Tier is how much is isolated.
+type Tier string
+
+// The tiers.
+const (
+	Full       Tier = "full"
+	Restricted Tier = "restricted"
+)
+
+// The directories of a run as programs see them in the tier [Full].
+const (
+	skillDir  = "/skill"
+	workspace = "/workspace"
+)
+
+// Options configure a [Backend]. The zero value is ready to use.
+type Options struct {
+	// Logger gets what went wrong but is no client's business. If nil,
+	// nothing is logged.
+	Logger *slog.Logger
+	// Path is the PATH on which interpreters are looked for that are not
+	// among the system's programs, such as those of pyenv, nvm or Homebrew.
+	// If empty, it is the server's own.
+	Path string
+	// Tier is the only one to take. If empty, it is the best there is.
+	Tier Tier
+}
+
+// Backend is a [sandbox.Backend] on this machine.
+type Backend struct {
+	runner *process.Runner
+	system
+}
+
+var _ sandbox.Backend = (*Backend)(nil)
+
+// New gives a backend once a program has run in it. The error wraps
+// [sandbox.ErrUnavailable], and says why and what would mend it.
+func New(ctx context.Context, options Options) (*Backend, error) {
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	return open(ctx, options)
+}
+
+// Run implements [sandbox.Backend].
+func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
+	return b.runner.Run(ctx, spec, b.check)
+}
+
+// Info describes the backend.
+func (b *Backend) Info() sandbox.Info { return b.runner.Info() }
+
+// Close kills what runs and returns when it is gone.
+func (b *Backend) Close() error {
+	b.runner.Close()
+	b.release()
+	return nil
+}

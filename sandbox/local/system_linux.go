@@ -1,0 +1,118 @@
+//go:build amd64 || arm64
+
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
+	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
+)
+
+// system is what a backend needs of the operating system.
+type system struct {
+	tier    Tier
+	layout  layout
+	spawner *spawner
+	cgroups *cgroups
+	owners  *owners // nil where programs run as the server's user
+	base    map[string]string
+}
+
+// open gives a backend of the best tier in which a program can be run.
+func open(ctx context.Context, options Options) (*Backend, error) {
+	tiers := []Tier{Full, Restricted}
+	if options.Tier != "" {
+		tiers = []Tier{options.Tier}
+	}
+	var reasons []error
+	for _, tier := range tiers {
+		b, err := openTier(ctx, options, tier)
+		if err == nil {
+			return b, nil
+		}
+		reasons = append(reasons, fmt.Errorf("tier %s: %w", tier, err))
+	}
+	return nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, errors.Join(reasons...))
+}
+
+func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error) {
+	s := system{tier: tier}
+	switch {
+	case tier != Full && tier != Restricted:
+		return nil, fmt.Errorf("there is no tier %q", tier)
+	case tier == Restricted && jail.LandlockABI() == 0:
+		return nil, errors.New("the kernel has no Landlock: it takes Linux 5.13 and \"landlock\" among the security modules of the boot parameter lsm=")
+	}
+	s.layout = newLayout(options.path())
+	s.base = s.layout.environ()
+	s.spawner = newSpawner()
+	s.cgroups = findCgroups()
+	if tier == Full && runsAsNobody() {
+		s.owners = newOwners(s.spawner)
+	}
+	b := &Backend{system: s}
+	b.runner = process.NewRunner(s.info(), options.Logger)
+	if err := b.probe(ctx); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+func (o Options) path() string {
+	if o.Path != "" {
+		return o.Path
+	}
+	return os.Getenv("PATH")
+}
+
+// release ends what New has started.
+func (s *system) release() {
+	if s.owners != nil {
+		s.owners.close()
+	}
+	s.spawner.close()
+}
+
+// probe runs a program once, as all others will be.
+func (b *Backend) probe(ctx context.Context) (err error) {
+	dir, err := os.MkdirTemp("", "skills-mcp-probe-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	result, err := b.Run(ctx, sandbox.Spec{
+		Shell:     `test -r "$SKILL_DIR" && test -w "$WORKSPACE" && : > "$WORKSPACE/probe"`,
+		SkillDir:  dir,
+		Workspace: dir,
+	})
+	if setup := new(sandbox.SetupError); errors.As(err, &setup) && setup.Err != nil {
+		return explain(setup.Err)
+	}
+	if err == nil && (result.Status != sandbox.Exited || result.ExitCode != 0) {
+		err = fmt.Errorf("a program that was tried ended as %q, exit code %d", result.Status, result.ExitCode)
+	}
+	return err
+}
+
+// explain adds to a reason what would mend it.
+func explain(err error) error {
+	var step *supervisor.StepError
+	hint := "the kernel, which must be Linux 5.12 or newer, or the container that this runs in cannot do it"
+	switch {
+	case errors.Is(err, unix.ENOSPC) && !errors.As(err, &step):
+		hint = "there may be no more user namespaces; allow more with sysctl user.max_user_namespaces"
+	case errors.Is(err, os.ErrPermission) && !errors.As(err, &step):
+		hint = "user namespaces are refused; allow them with sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone, on Ubuntu with an AppArmor profile for this program, in a container by its engine's seccomp profile"
+	case errors.Is(err, os.ErrPermission):
+		hint = "a security module or container lets namespaces be made but not be used; on Ubuntu give this program an AppArmor profile with \"userns,\""
+	}
+	return fmt.Errorf("%w (%s)", err, hint)
+}

@@ -1,0 +1,74 @@
+// Package escape is a suite of attempts to get out of a sandbox, for every
+// backend to try:
+//
+//	outcomes := escape.Try(t, backend)
+//
+// Each attempt is first made by a plain subprocess, where it must succeed: one
+// that cannot work proves nothing. What it is made of, the test sets up as
+// victims: files, processes, sockets and queues of its own.
+//
+// The program that makes the attempts is the test binary itself, copied into
+// a skill. It is for Linux.
+package escape
+
+import "github.com/skills-mcp/skills-mcp/sandbox"
+
+// Outcome is how one attempt ended.
+type Outcome string
+
+// The outcomes.
+const (
+	// Blocked means that the attempt failed, as it should.
+	Blocked Outcome = "blocked"
+	// Open means that it succeeded.
+	Open Outcome = "open"
+	// NotShown means that it fails on this machine even without a sandbox.
+	NotShown Outcome = "not shown"
+)
+
+// Attempt is one way out.
+type Attempt struct {
+	// Name is stable and tells what is attempted, such as "read-file".
+	Name string
+	// Group is what it is about, such as "files".
+	Group string
+	// Root tells that an ordinary user cannot do it, sandbox or not.
+	Root bool
+	// Rare tells that it takes what many machines do not have, so that it
+	// need not succeed without a sandbox.
+	Rare bool
+	// Shell is the program, and Try is it where it is written in Go. An
+	// attempt succeeds with exit code 0, and where Done is set only if that
+	// finds its effect outside of the sandbox.
+	Shell string
+	Try   func(Victims) error
+	Done  func(Victims) bool
+	// Limits are those of its run.
+	Limits sandbox.Limits
+}
+
+// Victims are what attempts are about.
+type Victims struct {
+	// Dir is a directory outside of the sandbox, for this attempt alone. It
+	// holds the file "secret".
+	Dir string
+	// PID is a process of the same user, which holds a secret in its
+	// environment and memory.
+	PID int
+	// TCP, TCP6 and UDP are ports of listeners on loopback.
+	TCP, TCP6, UDP int
+	// Stream and Datagram are paths of Unix sockets, Abstract is the name of
+	// another.
+	Stream, Datagram, Abstract string
+	// SharedMemory and Queue are identifiers of System V objects, and
+	// MessageQueue is the name of a POSIX one.
+	SharedMemory, Queue int
+	MessageQueue        string
+	HostName            string
+	MachineID           string
+	// Marker is a name that nothing else has.
+	Marker string
+}
+
+// secret is what must not get out.
+const secret = "the secret of the escape suite"

@@ -1,0 +1,147 @@
+package escape
+
+import (
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func networks() []Attempt {
+	return group("network", []Attempt{
+		{Name: "connect-tcp", Try: func(v Victims) error { return dial("tcp4", v.TCP) }},
+		{Name: "connect-tcp-ipv6", Try: func(v Victims) error { return dial("tcp6", v.TCP6) }, Rare: true},
+		{Name: "connect-mptcp", Try: connectMPTCP, Rare: true},
+		{Name: "send-udp", Try: sendUDP("out")},
+		{Name: "send-udp-ipv6", Try: socket(unix.AF_INET6, unix.SOCK_DGRAM, 0), Rare: true},
+		{Name: "ask-dns", Try: sendUDP(dnsQuery)},
+		{Name: "reach-cloud-metadata", Try: reachMetadata, Rare: true},
+		{Name: "listen-tcp", Try: listenTCP},
+		{Name: "connect-by-bash", Shell: `exec 3<> "/dev/tcp/127.0.0.1/$VICTIM_TCP"`},
+		{Name: "connect-unix-socket", Try: func(v Victims) error { return dialUnix("unix", v.Stream) }},
+		{Name: "connect-abstract-socket", Try: func(v Victims) error { return dialUnix("unix", "@"+v.Abstract) }},
+		{Name: "send-unix-datagram", Try: func(v Victims) error { return dialUnix("unixgram", v.Datagram) }},
+		{Name: "send-by-socket-pair", Try: sendByPair},
+		{Name: "open-netlink", Try: socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE)},
+		{Name: "open-raw-socket", Try: socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP), Root: true},
+		{Name: "open-packet-socket", Try: socket(unix.AF_PACKET, unix.SOCK_RAW, 0), Root: true, Rare: true},
+		{Name: "open-vsock", Try: socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0), Rare: true},
+		{Name: "open-crypto-socket", Try: socket(unix.AF_ALG, unix.SOCK_SEQPACKET, 0), Rare: true},
+		{Name: "list-connections", Try: listConnections},
+		{Name: "list-interfaces", Try: listInterfaces},
+		{Name: "learn-host-name", Try: learnHostName},
+	})
+}
+
+const dialPatience = 3 * time.Second
+
+func dial(network string, port int) error {
+	host := "127.0.0.1"
+	if network == "tcp6" {
+		host = "::1"
+	}
+	connection, err := net.DialTimeout(network, net.JoinHostPort(host, strconv.Itoa(port)), dialPatience)
+	if err != nil {
+		return err
+	}
+	return connection.Close()
+}
+
+func dialUnix(network, name string) error {
+	connection, err := net.DialTimeout(network, name, dialPatience)
+	if err != nil {
+		return err
+	}
+	return connection.Close()
+}
+
+func connectMPTCP(v Victims) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP)
+	if err != nil {
+		return err
+	}
+	return unix.Connect(fd, &unix.SockaddrInet4{Port: v.TCP, Addr: [4]byte{127, 0, 0, 1}})
+}
+
+func socket(family, kind, protocol int) func(Victims) error {
+	return func(Victims) error {
+		fd, err := unix.Socket(family, kind, protocol)
+		if err == nil {
+			unix.Close(fd)
+		}
+		return err
+	}
+}
+
+const dnsQuery = "\x00\x01\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x07example\x03com\x00\x00\x01\x00\x01"
+
+func sendUDP(message string) func(Victims) error {
+	return func(v Victims) error {
+		connection, err := net.Dial("udp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(v.UDP)))
+		if err != nil {
+			return err
+		}
+		defer connection.Close()
+		_, err = connection.Write([]byte(message))
+		return err
+	}
+}
+
+// reachMetadata asks the kernel for the way to the address at which clouds
+// tell machines their credentials. No packet is sent.
+func reachMetadata(Victims) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
+	if err != nil {
+		return err
+	}
+	return unix.Connect(fd, &unix.SockaddrInet4{Port: 80, Addr: [4]byte{169, 254, 169, 254}})
+}
+
+func listenTCP(Victims) error {
+	listener, err := net.Listen("tcp4", "0.0.0.0:0")
+	if err != nil {
+		return err
+	}
+	return listener.Close()
+}
+
+// sendByPair sends to a socket by name from one end of a pair, which a filter
+// may take for harmless.
+func sendByPair(v Victims) error {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
+	if err != nil {
+		return err
+	}
+	return unix.Sendto(pair[0], []byte("out"), 0, &unix.SockaddrUnix{Name: v.Datagram})
+}
+
+func listConnections(v Victims) error {
+	table, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		return err
+	}
+	port := strings.ToUpper(strconv.FormatInt(int64(v.TCP), 16))
+	if !strings.Contains(string(table), ":"+strings.Repeat("0", 4-len(port))+port+" ") {
+		return errNotSecret
+	}
+	return nil
+}
+
+func listInterfaces(Victims) error {
+	interfaces, err := net.Interfaces()
+	if err == nil && len(interfaces) == 0 {
+		err = errNotSecret
+	}
+	return err
+}
+
+func learnHostName(v Victims) error {
+	name, err := os.Hostname()
+	if err == nil && name != v.HostName {
+		err = errNotSecret
+	}
+	return err
+}

@@ -1,0 +1,26 @@
+package escape
+
+import "github.com/skills-mcp/skills-mcp/sandbox"
+
+func resources() []Attempt {
+	return group("resources", []Attempt{
+		{
+			Name: "exceed-processes", Shell: `i=0; while [ $i -lt 200 ]; do sleep 1 & i=$((i+1)); done; test "$(jobs -p | wc -l)" -ge 200`,
+			Limits: sandbox.Limits{Processes: 40},
+		},
+		{
+			Name: "exceed-memory", Shell: `head -c 400000000 /dev/zero | tail > /dev/null`,
+			Limits: sandbox.Limits{MemoryBytes: 200 << 20},
+		},
+		{
+			Name: "exceed-file-size", Shell: `head -c 20000000 /dev/zero > big && test "$(wc -c < big)" = 20000000`,
+			Limits: sandbox.Limits{FileBytes: 10 << 20},
+		},
+		{
+			Name: "exceed-open-files", Shell: `i=10; while [ $i -lt 200 ]; do eval "exec $i< /dev/null" || exit 1; i=$((i+1)); done`,
+			Limits: sandbox.Limits{OpenFiles: 64},
+		},
+		{Name: "dump-core", Shell: `ulimit -c unlimited && test "$(ulimit -c)" = unlimited`},
+		{Name: "raise-open-files", Shell: `ulimit -Sn "$(ulimit -Hn)" && test "$(ulimit -n)" -gt 1000`, Limits: sandbox.Limits{OpenFiles: 1000}, Rare: true},
+	})
+}

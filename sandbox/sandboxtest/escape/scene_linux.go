@@ -1,0 +1,185 @@
+package escape
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// scene is what all attempts share: a skill that holds the probe, and victims.
+type scene struct {
+	skill   string
+	victims Victims
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	s := &scene{skill: t.TempDir()}
+	copyFile(t, "/proc/self/exe", filepath.Join(s.skill, probeName), 0o755)
+	if os.Geteuid() == 0 {
+		copyFile(t, "/usr/bin/id", filepath.Join(s.skill, "setuid"), 0o755|os.ModeSetuid)
+	}
+	s.mend(t)
+	s.victims.Marker = "skills-mcp-escape-" + rand.Text()
+	s.victims.HostName, _ = os.Hostname()
+	id, _ := os.ReadFile("/etc/machine-id") // not every machine has one
+	s.victims.MachineID = strings.TrimSpace(string(id))
+	s.process(t)
+	s.listen(t)
+	s.queues(t)
+	return s
+}
+
+// mend makes anew what attempts on the skill have changed.
+func (s *scene) mend(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"file", "other"} {
+		if err := os.WriteFile(filepath.Join(s.skill, name), []byte("of the skill"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	os.Remove(filepath.Join(s.skill, "new")) // where there is one
+}
+
+// stage gives a new victim's directory and a new workspace.
+func (s *scene) stage(t *testing.T) (Victims, string) {
+	t.Helper()
+	victims := s.victims
+	victims.Dir = t.TempDir()
+	err := errors.Join(
+		os.WriteFile(victims.secret(), []byte(secret), 0o600),
+		os.WriteFile(filepath.Join(victims.Dir, "program"), []byte("#!/bin/sh\n"), 0o755))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return victims, t.TempDir()
+}
+
+// process starts the victim of what is done to processes.
+func (s *scene) process(t *testing.T) {
+	t.Helper()
+	victim := exec.Command("sleep", "1000")
+	victim.Env = []string{"SECRET=" + secret}
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		victim.Process.Kill()
+		victim.Wait() // killed
+	})
+	s.victims.PID = victim.Process.Pid
+}
+
+// listen opens the sockets that may be reached.
+func (s *scene) listen(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	s.victims.Stream, s.victims.Datagram = filepath.Join(dir, "stream"), filepath.Join(dir, "datagram")
+	s.victims.Abstract = s.victims.Marker
+	tcp := serve(t, "tcp4", "127.0.0.1:0")
+	s.victims.TCP = tcp.Addr().(*net.TCPAddr).Port
+	if listener, err := net.Listen("tcp6", "[::1]:0"); err == nil { // not every machine can
+		t.Cleanup(func() { listener.Close() })
+		s.victims.TCP6 = listener.Addr().(*net.TCPAddr).Port
+	}
+	serve(t, "unix", s.victims.Stream)
+	serve(t, "unix", "@"+s.victims.Abstract)
+	s.victims.UDP = servePacket(t, "udp4", "127.0.0.1:0").LocalAddr().(*net.UDPAddr).Port
+	servePacket(t, "unixgram", s.victims.Datagram)
+}
+
+func serve(t *testing.T, network, address string) net.Listener {
+	t.Helper()
+	listener, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return // closed
+			}
+			connection.Close()
+		}
+	}()
+	return listener
+}
+
+func servePacket(t *testing.T, network, address string) net.PacketConn {
+	t.Helper()
+	connection, err := net.ListenPacket(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { connection.Close() })
+	go func() {
+		buf := make([]byte, 1<<10)
+		for {
+			if _, _, err := connection.ReadFrom(buf); err != nil {
+				return // closed
+			}
+		}
+	}()
+	return connection
+}
+
+// queues makes what processes of one machine share by name. Where the kernel
+// has none of it, what is done to it is not shown.
+func (s *scene) queues(t *testing.T) {
+	t.Helper()
+	s.victims.SharedMemory, s.victims.Queue = -1, -1
+	if id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, 0o600); err == nil {
+		t.Cleanup(func() { unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
+		memory, err := unix.SysvShmAttach(id, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(memory, secret)
+		if err := unix.SysvShmDetach(memory); err != nil {
+			t.Fatal(err)
+		}
+		s.victims.SharedMemory = id
+	}
+	if id, _, errno := unix.Syscall(unix.SYS_MSGGET, unix.IPC_PRIVATE, 0o600, 0); errno == 0 {
+		t.Cleanup(func() { unix.Syscall(unix.SYS_MSGCTL, id, unix.IPC_RMID, 0) })
+		s.victims.Queue = int(id)
+	}
+	name, err := unix.BytePtrFromString(s.victims.Marker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const flags = unix.O_RDWR | unix.O_CREAT | unix.O_EXCL | unix.O_CLOEXEC
+	if fd, _, errno := unix.Syscall6(unix.SYS_MQ_OPEN, uintptr(unsafe.Pointer(name)), flags, 0o600, 0, 0, 0); errno == 0 {
+		unix.Close(int(fd))
+		t.Cleanup(func() { unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(name)), 0, 0) })
+		s.victims.MessageQueue = s.victims.Marker
+	}
+}
+
+func copyFile(t *testing.T, from, to string, mode os.FileMode) {
+	t.Helper()
+	source, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.Copy(target, source)
+	if err := errors.Join(err, target.Chmod(mode), target.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
