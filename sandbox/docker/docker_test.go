@@ -30,6 +30,18 @@ func openWith(t testing.TB, options docker.Options) *docker.Backend {
 	return backend
 }
 
+// openUntilEnd opens a backend that is closed at the end of the test.
+func openUntilEnd(t testing.TB) *docker.Backend {
+	t.Helper()
+	backend := openWith(t, docker.Options{})
+	t.Cleanup(func() {
+		if err := backend.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return backend
+}
+
 // required tells whether SKILLS_MCP_REQUIRE names something.
 func required(name string) bool {
 	names := strings.FieldsFunc(os.Getenv("SKILLS_MCP_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' })
