@@ -1,32 +1,49 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 	"github.com/skills-mcp/skills-mcp/sandbox/host"
 )
 
 // The values of --sandbox.
 const (
 	sandboxAuto       = "auto"
+	sandboxDocker     = "docker"
 	sandboxOff        = "off"
 	sandboxUnsafeHost = "unsafe-host"
 )
 
-// openSandbox opens the backend of that name. Where there is none, it gives
+// openSandbox opens the backend that --sandbox names. Where there is none, it gives
 // nil and says why and how to get one. Nothing runs without isolation unless
 // it was asked for by name.
-func openSandbox(name string, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error) {
-	switch name {
+func (s *settings) openSandbox(ctx context.Context, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error) {
+	switch s.sandbox {
 	case sandboxAuto:
 		return nil, "this version has no isolating sandbox; to run scripts without isolation, the user starts skills-mcp with --sandbox=unsafe-host.", nil
+	case sandboxDocker:
+		return s.openDocker(ctx, log)
 	case sandboxOff:
 		return nil, "the user turned execution off with --sandbox=off.", nil
 	case sandboxUnsafeHost:
 		backend, err := host.New(host.Options{Logger: log})
 		return backend, "", err
 	}
-	return nil, "", usageError{fmt.Errorf("--sandbox %q is none of auto, off, unsafe-host", name)}
+	return nil, "", usageError{fmt.Errorf("--sandbox %q is none of auto, docker, off, unsafe-host", s.sandbox)}
+}
+
+// openDocker opens the Docker backend. An engine that is not there, or not
+// yet, is no reason not to serve the skills.
+func (s *settings) openDocker(ctx context.Context, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error) {
+	backend, err = docker.New(ctx, docker.Options{Image: s.dockerImage, Logger: log})
+	if missing := (*docker.UnavailableError)(nil); errors.As(err, &missing) {
+		log.Warn("scripts cannot run", "sandbox", sandboxDocker, "error", err)
+		return nil, missing.Hint, nil
+	}
+	return backend, "", err
 }

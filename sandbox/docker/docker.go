@@ -71,8 +71,8 @@ type Backend struct {
 
 var _ sandbox.Backend = (*Backend)(nil)
 
-// New gives a backend, once a container was really run. The error wraps
-// [sandbox.ErrUnavailable] and says what to do.
+// New gives a backend, once a container was really run. Errors are of type
+// [UnavailableError].
 func New(ctx context.Context, options Options) (*Backend, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
@@ -84,7 +84,7 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	defer cancel()
 	b, err := open(ctx, options)
 	if err != nil {
-		return nil, unavailable(err, options.Image)
+		return nil, &UnavailableError{Hint: hint(err, options.Image), Err: err}
 	}
 	return b, nil
 }
@@ -110,24 +110,6 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
-}
-
-// unavailable says in one line what is missing and what mends it.
-func unavailable(err error, image string) error {
-	mend := "look into the engine's log"
-	switch {
-	case errors.Is(err, errRemote):
-		mend = "unset DOCKER_HOST to use the engine of this machine: skills and workspaces cannot be shared with another"
-	case errors.Is(err, errNoEngine):
-		mend = fmt.Sprintf("start Docker, or set DOCKER_HOST to where it listens (tried %s); \"docker version\" tells whether it answers", hostName())
-	case errors.Is(err, errNoImage):
-		mend = fmt.Sprintf("there is no image %q on this machine: run \"make image\" in skills-mcp's source directory, or name another one with --docker-image", image)
-	case errors.Is(err, errForeignImage):
-		mend = fmt.Sprintf("image %q does not have this version's entry program: run \"make image\" in skills-mcp's source directory, and base your own images on %s", image, DefaultImage)
-	case errors.Is(err, errUnshared):
-		mend = "the engine's containers cannot write directories of this user: engines without root and with remapped users are not supported yet"
-	}
-	return fmt.Errorf("%w: %w; %s", sandbox.ErrUnavailable, err, mend)
 }
 
 // Info describes the backend.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -233,12 +232,4 @@ func (e *engine) list(ctx context.Context, label, value string) ([]labelled, err
 		found = append(found, labelled{id: c.ID, labels: c.Labels})
 	}
 	return found, nil
-}
-
-// hostName is what DOCKER_HOST says, for people.
-func hostName() string {
-	if host := os.Getenv(client.EnvOverrideHost); host != "" {
-		return host
-	}
-	return client.DefaultDockerHost
 }

@@ -16,15 +16,16 @@ func expectUnavailable(t *testing.T, options docker.Options, says string) {
 	if err == nil {
 		backend.Close()
 	}
-	if !errors.Is(err, sandbox.ErrUnavailable) || !strings.Contains(err.Error(), says) {
+	var unavailable *docker.UnavailableError
+	if !errors.As(err, &unavailable) || !errors.Is(err, sandbox.ErrUnavailable) || unavailable.Hint == "" || !strings.Contains(err.Error(), says) {
 		t.Errorf("New gives %v, want ErrUnavailable with %q", err, says)
 	}
 }
 
 func TestEngineThatCannotBeUsed(t *testing.T) {
 	for host, says := range map[string]string{
-		"unix://" + filepath.Join(t.TempDir(), "none.sock"): "start Docker",
-		"tcp://127.0.0.1:1": "unset DOCKER_HOST",
+		"unix://" + filepath.Join(t.TempDir(), "none.sock"): "start it",
+		"tcp://127.0.0.1:1": "unset it",
 		"no host at all":    "DOCKER_HOST",
 	} {
 		t.Setenv("DOCKER_HOST", host)
