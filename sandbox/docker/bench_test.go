@@ -10,7 +10,10 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest"
 )
+
+func BenchmarkRun(b *testing.B) { sandboxtest.Benchmark(b, open) }
 
 // BenchmarkFirstOutput measures, in turns, how long it takes from a call to
 // the first line of output: of a program without container, of a run that

@@ -103,6 +103,7 @@ func (b *Backend) blueprint(at place) blueprint {
 	return blueprint{
 		image:       b.image.id,
 		runtime:     b.image.runtime,
+		healthcheck: b.image.healthcheck,
 		command:     []string{handover.Path},
 		user:        at.user,
 		labels:      b.owner.labels(),

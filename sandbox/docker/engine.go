@@ -45,6 +45,7 @@ type bind struct {
 // no capabilities, nothing to write but the binds and /tmp.
 type blueprint struct {
 	image, runtime string
+	healthcheck    bool // of the image, to be turned off
 	command        []string
 	user           string // "uid:gid"
 	labels         map[string]string
@@ -89,19 +90,28 @@ func olderAPI(a, b string) bool {
 
 func (e *engine) close() error { return e.api.Close() }
 
-// image gives the identity and the labels of a local image, or errNoImage.
-func (e *engine) image(ctx context.Context, name string) (id string, labels map[string]string, err error) {
-	inspected, err := e.api.ImageInspect(ctx, name)
+// inspected is a local image.
+type inspected struct {
+	id          string
+	labels      map[string]string
+	healthcheck bool // it has a command that checks containers
+}
+
+// image gives a local image, or errNoImage.
+func (e *engine) image(ctx context.Context, name string) (inspected, error) {
+	found, err := e.api.ImageInspect(ctx, name)
 	switch {
 	case errdefs.IsNotFound(err):
-		return "", nil, errNoImage
+		return inspected{}, errNoImage
 	case err != nil:
-		return "", nil, err
+		return inspected{}, err
 	}
-	if inspected.Config != nil {
-		labels = inspected.Config.Labels
+	image := inspected{id: found.ID}
+	if found.Config != nil {
+		image.labels = found.Config.Labels
+		image.healthcheck = found.Config.Healthcheck != nil
 	}
-	return inspected.ID, labels, nil
+	return image, nil
 }
 
 // create makes a container and gives its identity.
@@ -114,12 +124,14 @@ func (e *engine) create(ctx context.Context, b blueprint) (string, error) {
 		WorkingDir:   "/",
 		Image:        b.image,
 		Labels:       b.labels,
-		Healthcheck:  &dockercontainer.HealthConfig{Test: []string{"NONE"}},
 		OpenStdin:    true,
 		StdinOnce:    true, // its end tells the container that the server is gone
 		AttachStdin:  true,
 		AttachStdout: true,
 		AttachStderr: true,
+	}
+	if b.healthcheck { // Podman sets a timer for any check, NONE included
+		config.Healthcheck = &dockercontainer.HealthConfig{Test: []string{"NONE"}}
 	}
 	created, err := e.api.ContainerCreate(ctx, config, b.hostConfig(), &network.NetworkingConfig{}, nil, "")
 	return created.ID, err

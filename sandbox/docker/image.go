@@ -3,12 +3,9 @@ package docker
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"path"
 	"strings"
 
-	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 )
 
@@ -22,59 +19,16 @@ var (
 
 // image is what containers are made of.
 type image struct {
-	id      string // so that a rebuilt image does not change a running server
-	runtime string
+	inspected // by its identity: a rebuilt image does not change a running server
+	runtime   string
 }
 
 func findImage(ctx context.Context, e *engine, options Options) (image, error) {
-	id, labels, err := e.image(ctx, options.Image)
-	if err == nil && labels[handover.VersionLabel] != handover.Version {
+	found, err := e.image(ctx, options.Image)
+	if err == nil && found.labels[handover.VersionLabel] != handover.Version {
 		err = errForeignImage
 	}
-	return image{id: id, runtime: options.Runtime}, err
-}
-
-// probe runs a container as they all will be, and asks it which programs
-// there are.
-func (b *Backend) probe(ctx context.Context) error {
-	workspace, err := os.MkdirTemp("", "skills-mcp-probe-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(workspace)
-	user, err := adopt(workspace)
-	if err != nil {
-		return err
-	}
-	// An engine that has another directory of that name does not have this.
-	marker, err := os.MkdirTemp(workspace, "")
-	if err != nil {
-		return err
-	}
-	if _, err := adopt(workspace); err != nil {
-		return err
-	}
-	spec := sandbox.Spec{Workspace: workspace, Limits: withDefaults(sandbox.Limits{})}
-	c, err := b.start(ctx, placeOf(spec, user))
-	if err != nil {
-		return err
-	}
-	defer c.release()
-	spec.Limits.OutputBytes = spec.Limits.SpillBytes
-	capture := newCapture(spec, nil, nil)
-	ended := c.run(ctx, handover.Order{
-		Dir: path.Join(workspaceTarget, path.Base(marker)),
-		Env: []string{"PATH=" + searchPath},
-	}, nil, capture)
-	capture.close(b.log)
-	switch {
-	case ended.report == nil:
-		return fmt.Errorf("a container does not start: %s", capture.stderr.Output().Data)
-	case ended.report.Errno != 0:
-		return errUnshared
-	}
-	b.programs = parsePrograms(capture.stdout.Output().Data)
-	return nil
+	return image{inspected: found, runtime: options.Runtime}, err
 }
 
 // programs are the executables on PATH.

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,18 +18,36 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 )
 
-// serverVariable makes this test program a server that runs a program which
-// does not end.
-const serverVariable = "SKILLS_MCP_TEST_SERVER"
+// These make this test program a server, with a workspace, that runs a program
+// which does not end, or one short program after the other.
+const (
+	serverVariable     = "SKILLS_MCP_TEST_SERVER"
+	busyServerVariable = "SKILLS_MCP_TEST_BUSY_SERVER"
+)
 
 func TestMain(m *testing.M) {
-	if workspace := os.Getenv(serverVariable); workspace != "" {
-		if err := serve(workspace); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+	for variable, serve := range map[string]func(string) error{serverVariable: serve, busyServerVariable: serveBusily} {
+		if workspace := os.Getenv(variable); workspace != "" {
+			if err := serve(workspace); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
 		}
 	}
 	os.Exit(m.Run())
+}
+
+func serveBusily(workspace string) error {
+	backend, err := docker.New(context.Background(), docker.Options{})
+	if err != nil {
+		return err
+	}
+	for {
+		spec := sandbox.Spec{Shell: "setsid sleep 1000 & sleep 0.1", Workspace: workspace, Limits: sandbox.Limits{Timeout: 300 * time.Millisecond}}
+		if _, err := backend.Run(context.Background(), spec); err != nil {
+			return err
+		}
+	}
 }
 
 func serve(workspace string) error {
@@ -100,6 +120,83 @@ func TestNothingOutlivesAKilledServer(t *testing.T) {
 	}
 	server.Wait()
 	expectGone(t, label, 5*time.Second)
+}
+
+// Whenever a server is killed, nothing of it runs soon after, and the next one
+// to start removes even a container that was created and never started.
+func TestServersAreKilledAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	openUntilEnd(t) // skips where there is no engine
+	const rounds, servers = 10, 5
+	for range rounds {
+		var pids []int
+		var killed sync.WaitGroup
+		for range servers {
+			server := exec.Command(os.Args[0])
+			server.Env = append(os.Environ(), busyServerVariable+"="+t.TempDir())
+			if err := server.Start(); err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, server.Process.Pid)
+			moment := rand.N(1500 * time.Millisecond)
+			killed.Go(func() {
+				time.Sleep(moment)
+				server.Process.Kill()
+				server.Wait()
+			})
+		}
+		killed.Wait()
+		deadline := time.Now().Add(5 * time.Second)
+		for left := ownedBy(t, pids, "running"); len(left) > 0; left = ownedBy(t, pids, "running") {
+			if time.Now().After(deadline) {
+				t.Fatalf("after 5 s there still run %v", left)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		openWith(t, docker.Options{}).Close()
+		if left := ownedBy(t, pids, ""); len(left) > 0 {
+			t.Fatalf("the next server leaves %v", left)
+		}
+		if left := probesOf(t, pids); len(left) > 0 {
+			t.Fatalf("the next server leaves %v", left)
+		}
+	}
+}
+
+// probesOf lists what servers with these pids left in the directory for
+// temporary files.
+func probesOf(t *testing.T, pids []int) (left []string) {
+	t.Helper()
+	for _, pid := range pids {
+		found, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("skills-mcp-probe-*_%d_*", pid)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = append(left, found...)
+	}
+	return left
+}
+
+// ownedBy lists the containers of servers with these pids, in one state or in
+// any.
+func ownedBy(t *testing.T, pids []int, state string) (ids []string) {
+	t.Helper()
+	out, err := exec.Command("docker", "ps", "--all", "--format", `{{.ID}} {{.State}} {{.Label "skills-mcp.owner"}}`).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 || (state != "" && fields[1] != state) {
+			continue
+		}
+		for _, pid := range pids {
+			if strings.Contains(fields[2], fmt.Sprintf("/%d/", pid)) {
+				ids = append(ids, fields[0])
+			}
+		}
+	}
+	return ids
 }
 
 func TestCloseLeavesNothing(t *testing.T) {
