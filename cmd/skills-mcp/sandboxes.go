@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 
@@ -27,7 +26,11 @@ func (s *settings) openSandbox(ctx context.Context, log *slog.Logger) (backend s
 	case sandboxAuto:
 		return nil, "this version has no isolating sandbox; to run scripts without isolation, the user starts skills-mcp with --sandbox=unsafe-host.", nil
 	case sandboxDocker:
-		return s.openDocker(ctx, log)
+		backend, err := docker.New(ctx, docker.Options{Image: s.dockerImage, Logger: log})
+		if err != nil {
+			return nil, "", err
+		}
+		return backend, "", nil
 	case sandboxOff:
 		return nil, "the user turned execution off with --sandbox=off.", nil
 	case sandboxUnsafeHost:
@@ -35,15 +38,4 @@ func (s *settings) openSandbox(ctx context.Context, log *slog.Logger) (backend s
 		return backend, "", err
 	}
 	return nil, "", usageError{fmt.Errorf("--sandbox %q is none of auto, docker, off, unsafe-host", s.sandbox)}
-}
-
-// openDocker opens the Docker backend. An engine that is not there, or not
-// yet, is no reason not to serve the skills.
-func (s *settings) openDocker(ctx context.Context, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error) {
-	backend, err = docker.New(ctx, docker.Options{Image: s.dockerImage, Logger: log})
-	if missing := (*docker.UnavailableError)(nil); errors.As(err, &missing) {
-		log.Warn("scripts cannot run", "sandbox", sandboxDocker, "error", err)
-		return nil, missing.Hint, nil
-	}
-	return backend, "", err
 }
