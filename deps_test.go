@@ -242,6 +242,17 @@ func TestImportRulesFindWhatBreaksThem(t *testing.T) {
 			[]string{"policy: imports sandbox"},
 		},
 		{"ours from the integration tests", ours("integration", module+"/server"), []string{"integration: imports server"}},
+		{
+			"the integration tests use what runs the binary",
+			goPackage{ImportPath: module + "/integration/hosts", Name: "hosts", TestImports: []string{module + "/integration/program"}},
+			nil,
+		},
+		{"ours from what runs the binary", ours("integration/program", module+"/sandbox"), []string{"integration/program: imports sandbox"}},
+		{
+			"what runs the binary, from another room's tests",
+			goPackage{ImportPath: module + "/cmd/skills-mcp", Name: "main", XTestImports: []string{module + "/integration/program"}},
+			[]string{"cmd/skills-mcp: imports integration/program"},
+		},
 		{"another backend", ours("sandbox/local", module+"/sandbox/docker"), []string{"sandbox/local: imports sandbox/docker"}},
 		{"a backend from the port", ours("sandbox", module+"/sandbox/local"), []string{"sandbox: imports sandbox/local"}},
 		{"the protocol in main", ours("cmd/skills-mcp", "github.com/mark3labs/mcp-go/server"),

@@ -152,7 +152,7 @@ func TestHostileArchives(t *testing.T) {
 		"wrong checksum":    {corrupt(pack(t, good), 60), "archive-format"},
 		"cut short":         {pack(t, good)[:100], "archive-format"},
 		"something before":  {"#!/bin/sh\n" + pack(t, good), "archive-format"},
-		"encrypted":         {flag(pack(t, good), 1), "archive-format"},
+		"encrypted":         {setFlags(pack(t, good), 1), "archive-format"},
 		"unknown method":    {method(pack(t, good), 99), "archive-format"},
 	} {
 		dir := plant(t, map[string]string{"x/demo.zip": test.archive})
@@ -175,7 +175,7 @@ func corrupt(archive string, at int) string {
 // 4.3.12).
 func central(archive string) int { return strings.Index(archive, "PK\x01\x02") }
 
-func flag(archive string, bits uint16) string {
+func setFlags(archive string, bits uint16) string {
 	data := []byte(archive)
 	binary.LittleEndian.PutUint16(data[central(archive)+8:], bits)
 	return string(data)

@@ -9,15 +9,21 @@ import (
 type Severity int
 
 const (
+	// None is what is not reported: a rule that [Options.Strict] alone looks
+	// at. No [Problem] has it.
+	None Severity = iota - 1
 	// Warning is a fault in spite of which the skill is published.
-	Warning Severity = iota
+	Warning
 	// Error is a fault that keeps a skill, or a root, out of the catalog.
 	Error
 )
 
-// String gives "warning" or "error".
+// String gives "none", "warning" or "error".
 func (s Severity) String() string {
-	if s == Error {
+	switch s {
+	case None:
+		return "none"
+	case Error:
 		return "error"
 	}
 	return "warning"
@@ -70,7 +76,10 @@ func (r *report) add(rule string, at position, format string, args ...any) {
 	if r.strict {
 		severity = law.Strict
 	}
-	if severity == Error {
+	switch severity {
+	case None:
+		return
+	case Error:
 		r.errors++
 	}
 	if told := len(r.problems); told >= maxFileProblems || severity == Warning && told >= maxFileWarnings {

@@ -22,8 +22,8 @@ func TestDefaultRoots(t *testing.T) {
 		name, project, home string
 		want                []catalog.Root
 	}{
-		{"both", "/work/p", "/home/u", optional(
-			"/work/p/.skills", "/work/p/.agents/skills", "/work/p/.claude/skills",
+		{"both", "/srv/p", "/home/u", optional(
+			"/srv/p/.skills", "/srv/p/.agents/skills", "/srv/p/.claude/skills",
 			"/home/u/.agents/skills", "/home/u/.claude/skills", "/home/u/.skills-mcp/skills")},
 		{"the project is the home", "/home/u", "/home/u", optional(
 			"/home/u/.skills", "/home/u/.agents/skills", "/home/u/.claude/skills", "/home/u/.skills-mcp/skills")},
@@ -40,30 +40,30 @@ func TestParseRoot(t *testing.T) {
 	for arg, want := range map[string]catalog.Root{
 		"/abs/skills":            {Path: "/abs/skills"},
 		"/abs//x/../skills/":     {Path: "/abs/skills"},
-		"skills":                 {Path: "/work/skills"},
-		"./skills":               {Path: "/work/skills"},
+		"skills":                 {Path: "/srv/skills"},
+		"./skills":               {Path: "/srv/skills"},
 		"../skills":              {Path: "/skills"},
-		".":                      {Path: "/work"},
+		".":                      {Path: "/srv"},
 		"~":                      {Path: "/home/u"},
 		"~/x":                    {Path: "/home/u/x"},
-		"./~x":                   {Path: "/work/~x"},
-		"acme=skills":            {Path: "/work/skills", Prefix: "acme"},
+		"./~x":                   {Path: "/srv/~x"},
+		"acme=skills":            {Path: "/srv/skills", Prefix: "acme"},
 		"acme/team-1=~/skills":   {Path: "/home/u/skills", Prefix: "acme/team-1"},
 		"acme=/a=b":              {Path: "/a=b", Prefix: "acme"},
-		"./acme=x":               {Path: "/work/acme=x"},
+		"./acme=x":               {Path: "/srv/acme=x"},
 		"/srv/a=b":               {Path: "/srv/a=b"},
-		"Acme=x":                 {Path: "/work/Acme=x"},
-		"a//b=x":                 {Path: "/work/a/b=x"},
+		"Acme=x":                 {Path: "/srv/Acme=x"},
+		"a//b=x":                 {Path: "/srv/a/b=x"},
 		"/=x":                    {Path: "/=x"},
-		"pack:packs":             {Path: "/work/packs", Pack: true},
+		"pack:packs":             {Path: "/srv/packs", Pack: true},
 		"pack:acme=~/packs":      {Path: "/home/u/packs", Prefix: "acme", Pack: true},
 		"pack:/srv/pack:x":       {Path: "/srv/pack:x", Pack: true},
-		"acme=pack:x":            {Path: "/work/pack:x", Prefix: "acme"},
-		"dist/pdf.skill":         {Path: "/work/dist/pdf.skill"},
-		"with space/日本":          {Path: "/work/with space/日本"},
-		"prefix-like-but-no-equ": {Path: "/work/prefix-like-but-no-equ"},
+		"acme=pack:x":            {Path: "/srv/pack:x", Prefix: "acme"},
+		"dist/pdf.skill":         {Path: "/srv/dist/pdf.skill"},
+		"with space/日本":          {Path: "/srv/with space/日本"},
+		"prefix-like-but-no-equ": {Path: "/srv/prefix-like-but-no-equ"},
 	} {
-		got, err := catalog.ParseRoot(arg, "/work", "/home/u")
+		got, err := catalog.ParseRoot(arg, "/srv", "/home/u")
 		if err != nil {
 			t.Errorf("%q: %v", arg, err)
 			continue
@@ -81,7 +81,7 @@ func TestParseRootRefuses(t *testing.T) {
 		"": "/h", "pack:": "/h", "acme=": "/h", "~": "", "~/x": "", "~other/x": "/h", "a\x00b": "/h", "acme=~": "",
 	} {
 		var wrong *catalog.RootError
-		if root, err := catalog.ParseRoot(arg, "/work", home); !errors.As(err, &wrong) || wrong.Reason == "" {
+		if root, err := catalog.ParseRoot(arg, "/srv", home); !errors.As(err, &wrong) || wrong.Reason == "" {
 			t.Errorf("%q with home %q: %+v, %v; want a RootError", arg, home, root, err)
 		}
 	}

@@ -53,7 +53,7 @@ var rules = []Rule{
 	{"yaml-duplicate-key", Error, Error, "keep one of the two"},
 	{"yaml-key-type", Error, Error, "make the key a string; quote it if it looks like a number or a boolean"},
 	{"yaml-alias", Error, Error, "write the value out instead of using anchors and aliases"},
-	{"yaml-subset", Warning, Error, "write block mappings and sequences, without anchors and merge keys"},
+	{"yaml-subset", None, Error, "write block mappings and sequences, without anchors and merge keys"},
 	{"yaml-depth", Error, Error, "nest values less deeply"},
 	{"yaml-tag", Warning, Error, "remove the tag"},
 	{"yaml-number", Warning, Warning, "quote the value; JSON has no such number"},

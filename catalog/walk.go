@@ -273,7 +273,7 @@ func (w *walker) examine(p place, entries []fs.DirEntry) *candidate {
 		dir: p.path, shown: p.shown, entry: entry, root: p.root, prefix: root.Prefix,
 		depth: p.depth, archived: p.archived, notes: r.problems,
 		hasTools: slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-			return e.Name() == toolsName && e.Type().IsRegular()
+			return e.Name() == toolsName && !e.IsDir()
 		}),
 	}
 	if !p.archived || p.depth > 0 {

@@ -62,10 +62,10 @@ func (e *encoder) value(n, where *yaml.Node) error {
 		defer func() { e.depth-- }()
 		return e.value(n.Alias, where)
 	}
-	if n.Anchor != "" {
+	if n == where && n.Anchor != "" { // an alias is reported as such
 		e.subset(where, "an anchor")
 	}
-	if n.Style&yaml.FlowStyle != 0 {
+	if n == where && n.Style&yaml.FlowStyle != 0 {
 		e.subset(where, "a flow collection")
 	}
 	switch n.Kind {
@@ -150,9 +150,7 @@ func (e *encoder) foreignTag(n, where *yaml.Node, core string) {
 
 // subset reports what skills-ref, which reads YAML with StrictYAML, rejects.
 func (e *encoder) subset(where *yaml.Node, what string) {
-	if e.report.strict {
-		e.report.add("yaml-subset", e.at(where), "the reference validator does not read %s", what)
-	}
+	e.report.add("yaml-subset", e.at(where), "the reference validator does not read %s", what)
 }
 
 func (e *encoder) at(n *yaml.Node) position { return position{e.offset + n.Line, n.Column} }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -93,7 +94,8 @@ var sealer = strings.NewReplacer(
 	"</skill_runtime", "&lt;/skill_runtime",
 )
 
-// skillFiles lists a skill's files, directories left out.
+// skillFiles lists a skill's files, directories left out. more tells that
+// there are others, or may be, in directories that lie too deep.
 func skillFiles(tree *resources.Tree) (files []resources.Entry, more bool, err error) {
 	entries, more, err := tree.List(".", listDepth)
 	if err != nil {
@@ -101,6 +103,7 @@ func skillFiles(tree *resources.Tree) (files []resources.Entry, more bool, err e
 	}
 	for _, entry := range entries {
 		if entry.Dir {
+			more = more || strings.Count(entry.Path, "/")+1 == listDepth
 			continue
 		}
 		if len(files) == maxListedFiles {
@@ -116,13 +119,13 @@ const listDepth = 8
 
 func (s *Server) writeFiles(text *strings.Builder, skill *catalog.Skill, files []resources.Entry, more bool) {
 	files = slices.DeleteFunc(files, func(file resources.Entry) bool { return file.Path == skill.Entry })
-	if len(files) == 0 {
+	if len(files) == 0 && !more {
 		text.WriteString("This skill has no files besides these instructions.\n")
 		return
 	}
 	fmt.Fprintf(text, "Files of this skill (read one with readResource {\"name\": %q, \"path\": …}):\n", skill.Name)
 	for _, file := range files {
-		fmt.Fprintf(text, "- %s (%s)\n", sealed(oneLine(file.Path)), byteSize(file.Size))
+		fmt.Fprintf(text, "- %s (%s)\n", sealed(pathLine(file.Path)), byteSize(file.Size))
 	}
 	if more {
 		text.WriteString("- … and more: readResource with a directory as `path` lists it\n")
@@ -134,15 +137,27 @@ func (s *Server) writeTools(text *strings.Builder, skill *catalog.Skill, tree *r
 	if !skill.HasTools {
 		return
 	}
-	tools, err := packTools(skill, tree)
+	tools, faults, err := packTools(skill, tree)
 	if err != nil {
-		fmt.Fprintf(text, "Its tools.json cannot be used: %s\n", sealed(asFailure(err).Message))
+		fmt.Fprintf(text, "Its tools.json cannot be used: %s\n", sealed(oneLine(asFailure(err).Message)))
 		return
 	}
 	fmt.Fprintf(text, "Tools (call one with exec {\"name\": %q, \"tool\": …, \"input\": {…}}):\n", skill.Name)
 	for _, t := range tools {
-		fmt.Fprintf(text, "- %s: %s\n  input schema: %s\n", t.Name, sealed(oneLine(t.Description)), sealed(string(t.InputSchema)))
+		fmt.Fprintf(text, "- %s: %s\n  input schema: %s\n", t.Name, sealed(oneLine(t.Description)), sealed(compact(t.InputSchema)))
 	}
+	if len(faults) > 0 {
+		fmt.Fprintf(text, "Left out of its tools.json, because of faults that its author has to mend: %d, the first because %s\n", len(faults), sealed(oneLine(faults[0])))
+	}
+}
+
+// compact takes the white space out of JSON that is known to be valid.
+func compact(raw []byte) string {
+	var out bytes.Buffer
+	if err := json.Compact(&out, raw); err != nil {
+		return string(raw)
+	}
+	return out.String()
 }
 
 // writeRights says what the skill may do and what runs it.
@@ -165,9 +180,6 @@ func (s *Server) writeRights(text *strings.Builder, skill *catalog.Skill) {
 	fmt.Fprintf(text, "Execution: exec runs scripts with this skill's directory at %s (do not write there) and a workspace at %s, where programs start and leave their results. Sandbox: %s, tier %s. %s\n",
 		info.SkillDir, info.Workspace, info.Backend, info.Tier, info.Notice)
 }
-
-// oneLine keeps an author's text from looking like lines of ours.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // byteSize writes a size as people read it.
 func byteSize(size int64) string {

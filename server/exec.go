@@ -57,7 +57,8 @@ func (s *Server) execTool() tool {
 		mcp.WithSchemaAdditionalProperties(false),
 		mcp.WithRawOutputSchema(execOutputSchema),
 		annotations("Run a skill's program", false, true, false, false),
-		alwaysLoad(nil),
+		// Both streams at their longest, as JSON.
+		alwaysLoad(map[string]any{"anthropic/maxResultSizeChars": 400_000}),
 	)
 	return tool{definition: definition, handle: s.exec}
 }
@@ -157,14 +158,22 @@ func scriptProgram(spec sandbox.Spec, arguments execArguments) (sandbox.Spec, po
 	if err != nil {
 		return spec, policy.Request{}, err
 	}
-	for _, arg := range arguments.Args {
-		if strings.ContainsRune(arg, 0) {
-			return spec, policy.Request{}, failf(CodeInvalidArguments, "Leave the NUL out.", "an argument holds a NUL character")
-		}
+	if err := checkArgv(arguments.Args); err != nil {
+		return spec, policy.Request{}, err
 	}
 	spec.Script, spec.Args = script, arguments.Args
 	argv := append([]string{script}, arguments.Args...)
 	return spec, policy.Request{Op: policy.OpScript, Argv: argv}, nil
+}
+
+// checkArgv refuses what no program can be given.
+func checkArgv(argv []string) error {
+	for _, arg := range argv {
+		if strings.ContainsRune(arg, 0) {
+			return failf(CodeInvalidArguments, "Leave the NUL out.", "an argument holds a NUL character")
+		}
+	}
+	return nil
 }
 
 func toolProgram(spec sandbox.Spec, skill *catalog.Skill, arguments execArguments) (sandbox.Spec, policy.Request, error) {
@@ -179,8 +188,10 @@ func toolProgram(spec sandbox.Spec, skill *catalog.Skill, arguments execArgument
 		if err != nil {
 			return err
 		}
-		argv, err = toolArgv(definition, input)
-		return err
+		if argv, err = toolArgv(definition, input); err != nil {
+			return err
+		}
+		return checkArgv(argv)
 	})
 	if err != nil {
 		return spec, policy.Request{}, err

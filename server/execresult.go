@@ -16,7 +16,7 @@ var execOutputSchema = json.RawMessage(`{
   "type": "object",
   "properties": {
     "status": {"type": "string", "enum": ["exited", "signaled", "timeout", "output_limit", "canceled"], "description": "How the program ended."},
-    "exitCode": {"type": ["integer", "null"], "description": "0 to 255; null where the program did not exit by itself."},
+    "exitCode": {"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "0 to 255; null where the program did not exit by itself."},
     "signal": {"type": "string", "description": "The signal that ended it."},
     "stdout": {"type": "string"},
     "stderr": {"type": "string"},
@@ -48,8 +48,6 @@ type execOutput struct {
 	Status           sandbox.Status `json:"status"`
 	ExitCode         *int           `json:"exitCode"`
 	Signal           string         `json:"signal,omitempty"`
-	Stdout           string         `json:"stdout"`
-	Stderr           string         `json:"stderr"`
 	StdoutFile       string         `json:"stdoutFile,omitempty"`
 	StderrFile       string         `json:"stderrFile,omitempty"`
 	DurationMs       int64          `json:"durationMs"`
@@ -58,6 +56,9 @@ type execOutput struct {
 	ArtifactsOmitted int            `json:"artifactsOmitted,omitempty"`
 	Sandbox          execSandbox    `json:"sandbox"`
 	Error            *failure       `json:"error,omitempty"`
+	// What is long comes last, so that a host that cuts loses only of it.
+	Stdout string `json:"stdout"`
+	Stderr string `json:"stderr"`
 }
 
 type artifact struct {
@@ -162,7 +163,7 @@ func (o execOutput) text() string {
 		}
 	}
 	for _, file := range o.Artifacts {
-		fmt.Fprintf(&text, "artifact: %s (%s) %s\n", oneLine(file.Path), byteSize(file.Size), file.URI)
+		fmt.Fprintf(&text, "artifact: %s (%s) %s\n", pathLine(file.Path), byteSize(file.Size), file.URI)
 	}
 	if o.ArtifactsOmitted > 0 {
 		fmt.Fprintf(&text, "artifacts not listed: %d\n", o.ArtifactsOmitted)

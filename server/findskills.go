@@ -90,7 +90,7 @@ func foundPage(skills []*catalog.Skill, start int) foundSkills {
 	found := foundSkills{Skills: []foundSkill{}, Total: len(skills)}
 	size := 0
 	for i := min(start, len(skills)); i < len(skills); i++ {
-		entry := foundSkill{Name: skills[i].Name, Description: skills[i].Description, URI: resources.URI(skills[i], skills[i].Entry)}
+		entry := foundSkill{Name: skills[i].Name, Description: oneLine(skills[i].Description), URI: resources.URI(skills[i], skills[i].Entry)}
 		size += len(entry.Name) + len(entry.Description) + len(entry.URI) + 50
 		if len(found.Skills) == maxFoundSkills || (size > maxFoundBytes && len(found.Skills) > 0) {
 			found.NextCursor = encodeOffset(i)
@@ -110,7 +110,7 @@ func (f foundSkills) text(query string) string {
 		text.WriteString("There are no skills.\n")
 	}
 	for _, skill := range f.Skills {
-		fmt.Fprintf(&text, "- %s: %s\n", skill.Name, oneLine(skill.Description))
+		fmt.Fprintf(&text, "- %s: %s\n", skill.Name, skill.Description)
 	}
 	if f.NextCursor != "" {
 		fmt.Fprintf(&text, "%d of %d. For more, call findSkills with \"cursor\": %q.\n", len(f.Skills), f.Total, f.NextCursor)

@@ -2,9 +2,11 @@ package server_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/skills-mcp/skills-mcp/testdata"
 )
@@ -35,4 +37,47 @@ func TestHTTPListenForNothing(t *testing.T) {
 		})
 	}
 	clients.Wait()
+}
+
+// TestListenStdioForNothing: the same over stdio.
+func TestListenStdioForNothing(t *testing.T) {
+	p := newFixture(t, testdata.Valid()).play(t)
+	defer p.end()
+	const requests = 80
+	for id := range requests {
+		line, err := json.Marshal(rpc(id, "subscriptions/listen", modern(map[string]any{"notifications": map[string]any{"toolsListChanged": true}})))
+		must(t, err)
+		p.send(line)
+	}
+	acknowledged := map[string]bool{}
+	for ended := 0; ended < requests; {
+		var m struct {
+			ID     json.RawMessage
+			Result json.RawMessage
+			Params struct {
+				Meta map[string]json.RawMessage `json:"_meta"`
+			}
+		}
+		line := p.next()
+		must(t, json.Unmarshal(line, &m))
+		if m.ID == nil {
+			acknowledged[string(m.Params.Meta["io.modelcontextprotocol/subscriptionId"])] = true
+			continue
+		}
+		if ended++; m.Result == nil || !acknowledged[string(m.ID)] {
+			t.Errorf("not acknowledged before: %s", line)
+		}
+	}
+}
+
+// next gives the next message of the server.
+func (p *player) next() []byte {
+	p.t.Helper()
+	select {
+	case line := <-p.messages:
+		return line
+	case <-time.After(patience):
+		p.t.Fatal("no message came")
+		return nil
+	}
 }

@@ -12,21 +12,27 @@ import (
 // maxToolsBytes bounds a tools.json, in bytes.
 const maxToolsBytes = 256 << 10
 
-// packTools reads the tools of a skill's tools.json.
-func packTools(skill *catalog.Skill, tree *resources.Tree) ([]catalog.Tool, error) {
+// packTools reads the tools of a skill's tools.json, of which there is at
+// least one. faults say what was wrong with others that were left out.
+func packTools(skill *catalog.Skill, tree *resources.Tree) (tools []catalog.Tool, faults []string, err error) {
 	content, err := tree.ReadAll("tools.json", maxToolsBytes)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	tools, problems := catalog.ParseTools("tools.json", content.Data)
+	for _, problem := range problems {
+		if problem.Severity == catalog.Error {
+			faults = append(faults, problem.Message)
+		}
+	}
 	if len(tools) > 0 {
-		return tools, nil
+		return tools, faults, nil
 	}
 	reason := "it lists no tools"
-	if len(problems) > 0 {
-		reason = problems[0].Message
+	if len(faults) > 0 {
+		reason = faults[0]
 	}
-	return nil, failf(CodeInvalidTools, "Follow the skill's instructions with exec's `script` or `command` instead.",
+	return nil, nil, failf(CodeInvalidTools, "Follow the skill's instructions with exec's `script` or `command` instead.",
 		"tools.json of skill %q cannot be used: %s", skill.Name, reason)
 }
 
@@ -35,7 +41,7 @@ func packTool(skill *catalog.Skill, tree *resources.Tree, name string, input jso
 	if !skill.HasTools {
 		return catalog.Tool{}, failf(CodeToolNotFound, "Use `script` and `args`, or `command`.", "skill %q has no tools.json", skill.Name)
 	}
-	tools, err := packTools(skill, tree)
+	tools, _, err := packTools(skill, tree)
 	if err != nil {
 		return catalog.Tool{}, err
 	}

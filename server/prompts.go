@@ -18,6 +18,10 @@ const (
 	promptNameKey      = "skills-mcp/name"
 )
 
+// promptNote is for Claude Code, which fills an argument with one word only
+// and tells the model all of them beside it.
+const promptNote = "\n\nWhere a <command-args> element comes with this message, it holds all that the user said."
+
 func (s *Server) registerPrompts() {
 	s.mcp.AddPrompt(mcp.NewPrompt(internalPromptName), s.getPrompt)
 }
@@ -42,7 +46,7 @@ func (s *Server) hookPrompts(hooks *mcpserver.Hooks) {
 // skillPrompt is a skill as a slash command.
 func skillPrompt(skill *catalog.Skill) mcp.Prompt {
 	return mcp.NewPrompt(skill.Name,
-		mcp.WithPromptDescription(skill.Description),
+		mcp.WithPromptDescription(oneLine(skill.Description)),
 		mcp.WithArgument("arguments", mcp.ArgumentDescription("What to do, in your own words.")))
 }
 
@@ -59,7 +63,7 @@ func (s *Server) getPrompt(ctx context.Context, request mcp.GetPromptRequest) (*
 		answerFrom(ctx).fail(f)
 		return nil, errors.New(f.Error())
 	}
-	return mcp.NewGetPromptResult(skill.Description, []mcp.PromptMessage{
-		mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text)),
+	return mcp.NewGetPromptResult(oneLine(skill.Description), []mcp.PromptMessage{
+		mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text+promptNote)),
 	}), nil
 }

@@ -130,7 +130,7 @@ func imageResult(tree *resources.Tree, file string) (*mcp.CallToolResult, error)
 		return nil, err
 	}
 	return mcp.NewToolResultImage(
-		fmt.Sprintf("%s (%s, %s)", content.Path, content.MIME, byteSize(content.Size)),
+		fmt.Sprintf("%s (%s, %s)", pathLine(content.Path), content.MIME, byteSize(content.Size)),
 		base64.StdEncoding.EncodeToString(content.Data), content.MIME), nil
 }
 
@@ -139,7 +139,7 @@ func binaryPage(tree *resources.Tree, file, uri string, arguments readArguments)
 	if err != nil {
 		return nil, err
 	}
-	notice := fmt.Sprintf("%s is binary (%s, %s); its bytes are embedded as base64.", content.Path, content.MIME, byteSize(content.Size))
+	notice := fmt.Sprintf("%s is binary (%s, %s); its bytes are attached.", pathLine(content.Path), content.MIME, byteSize(content.Size))
 	if content.Next > 0 {
 		notice += " " + pageNotice(content)
 	}
@@ -158,13 +158,17 @@ func listDirectory(tree *resources.Tree, dir string) (*mcp.CallToolResult, error
 		return nil, err
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "Directory %s:\n", dir)
+	fmt.Fprintf(&text, "Directory %s:\n", pathLine(dir))
 	for _, entry := range entries {
 		if entry.Dir {
-			fmt.Fprintf(&text, "- %s/\n", oneLine(entry.Path))
+			fmt.Fprintf(&text, "- %s/\n", pathLine(entry.Path))
 			continue
 		}
-		fmt.Fprintf(&text, "- %s (%s, %s)\n", oneLine(entry.Path), entry.MIME, byteSize(entry.Size))
+		kind := entry.MIME
+		if kind != "" {
+			kind += ", "
+		}
+		fmt.Fprintf(&text, "- %s (%s%s)\n", pathLine(entry.Path), kind, byteSize(entry.Size))
 	}
 	if len(entries) == 0 {
 		text.WriteString("(empty)\n")

@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,13 +31,14 @@ const (
 // ServeStdio serves one client, a JSON-RPC message a line, until the input
 // ends or ctx does. At the end of input it answers what it has read, within a
 // bound, so that requests can be piped in. Nothing but protocol messages is
-// written to out. A Read of in that blocks when ctx ends is left behind: it
-// cannot be interrupted.
+// written to out. A Read of in that blocks at the end is left behind: it
+// cannot be interrupted. The error is that of in or out; there is one too
+// where the server is serving another stdio client.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	input, feed := io.Pipe()
-	front := &stdioFront{server: s, out: out, feed: feed, pending: map[string]int{}, ready: make(chan struct{})}
+	front := &stdioFront{server: s, out: out, feed: feed, stop: cancel, pending: map[string]int{}, ready: make(chan struct{})}
 	front.idle = sync.NewCond(&front.mu)
 
 	library := mcpserver.NewStdioServer(s.mcp)
@@ -47,8 +49,12 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		close(front.ready)
 		return ctx
 	})
-	listened := make(chan error, 1)
-	go func() { listened <- library.Listen(ctx, input, front) }()
+	var listening error
+	listened := make(chan struct{})
+	go func() {
+		defer close(listened)
+		listening = library.Listen(ctx, input, front)
+	}()
 
 	read := make(chan error, 1)
 	go func() { read <- front.read(ctx, in) }()
@@ -56,13 +62,17 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	select {
 	case err = <-read:
 		front.drain(ctx)
+	case <-listened:
+		if ctx.Err() == nil {
+			err = listening
+		}
 	case <-ctx.Done():
 	}
 	cancel()
 	feed.Close()
 	<-listened
 	front.routes.Wait()
-	return err
+	return cmp.Or(err, front.outputError())
 }
 
 // stdioFront reads messages before the library does: it refuses what is no
@@ -75,9 +85,11 @@ type stdioFront struct {
 	session context.Context
 	ready   chan struct{}
 	routes  sync.WaitGroup
+	stop    context.CancelFunc
 
 	mu      sync.Mutex
 	out     io.Writer
+	broken  error          // of out
 	pending map[string]int // unanswered requests by id
 	idle    *sync.Cond
 	listen  listeners
@@ -174,8 +186,13 @@ func (f *stdioFront) Write(line []byte) (int, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.listen.hold(head, line) {
+		return len(line), nil
+	}
 	for _, message := range f.listen.copies(head, line) {
 		if _, err := f.out.Write(message); err != nil {
+			f.broken = cmp.Or(f.broken, err)
+			f.stop() // the library would go on
 			return 0, err
 		}
 	}
@@ -183,6 +200,13 @@ func (f *stdioFront) Write(line []byte) (int, error) {
 		f.answered(head.ID)
 	}
 	return len(line), nil
+}
+
+// outputError gives the first error of out.
+func (f *stdioFront) outputError() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.broken
 }
 
 // answered notes a response; the caller holds the lock.

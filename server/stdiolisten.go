@@ -21,6 +21,12 @@ type listeners struct {
 type listener struct {
 	id     json.RawMessage
 	filter mcp.SubscriptionFilter
+	// acknowledged tells that the first message, which says what is listened
+	// for, has been written.
+	acknowledged bool
+	// end is the result, where the library wrote it before the
+	// acknowledgement.
+	end []byte
 }
 
 // take notes what a request means for notifications.
@@ -31,24 +37,77 @@ func (l *listeners) take(head envelope) {
 	case string(mcp.MethodSubscriptionsListen):
 		var params mcp.SubscriptionsListenParams
 		if json.Unmarshal(head.Params, &params) == nil {
-			l.open = append(l.open, listener{head.ID, params.Notifications})
+			l.open = append(l.open, listener{id: head.ID, filter: params.Notifications})
 		}
 	}
 }
 
 // answered notes that a request is over.
 func (l *listeners) answered(id json.RawMessage) {
-	l.open = slices.DeleteFunc(l.open, func(open listener) bool { return string(open.id) == string(id) })
+	l.open = slices.DeleteFunc(l.open, func(open listener) bool { return idKey(open.id) == idKey(id) })
+}
+
+// find gives the open request of an id, or nil.
+func (l *listeners) find(id json.RawMessage) *listener {
+	for i := range l.open {
+		if idKey(l.open[i].id) == idKey(id) {
+			return &l.open[i]
+		}
+	}
+	return nil
+}
+
+// hold keeps back the result of a request to listen that the library wrote
+// before the acknowledgement, which has to be the first message about it. It
+// reports whether it did; errors have no acknowledgement.
+func (l *listeners) hold(head envelope, line []byte) bool {
+	if !head.isResponse() {
+		return false
+	}
+	var response struct {
+		Result json.RawMessage `json:"result"`
+	}
+	open := l.find(head.ID)
+	if open == nil || open.acknowledged || json.Unmarshal(line, &response) != nil || response.Result == nil {
+		return false
+	}
+	open.end = slices.Clone(line)
+	return true
+}
+
+// acknowledge notes an acknowledgement, and gives the result that was kept
+// back for it, if any.
+func (l *listeners) acknowledge(head envelope) (end []byte) {
+	var params struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	if json.Unmarshal(head.Params, &params) != nil {
+		return nil
+	}
+	open := l.find(params.Meta[mcp.MetaKeySubscriptionID])
+	if open == nil {
+		return nil
+	}
+	open.acknowledged = true
+	if end = open.end; end != nil {
+		l.answered(open.id)
+	}
+	return end
 }
 
 // copies gives what to write in the place of a message of the library.
 func (l *listeners) copies(head envelope, line []byte) [][]byte {
+	if head.Method == mcp.MethodNotificationSubscriptionsAcknowledged {
+		if end := l.acknowledge(head); end != nil {
+			return [][]byte{line, end}
+		}
+	}
 	if l.shookHands || !isSubscribable(head.Method) {
 		return [][]byte{line}
 	}
 	var copies [][]byte
 	for _, open := range l.open {
-		if !open.wants(head) {
+		if !open.acknowledged || !open.wants(head) {
 			continue
 		}
 		if tagged, err := withSubscription(line, open.id); err == nil {

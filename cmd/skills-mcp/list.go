@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -65,11 +66,11 @@ func allProblems(ctx context.Context, snapshot *catalog.Snapshot) []catalog.Prob
 func listText(out io.Writer, skills []*catalog.Skill, problems []catalog.Problem) error {
 	var text strings.Builder
 	for _, skill := range skills {
-		fmt.Fprintf(&text, "%s\n    %s\n    %s\n", skill.Name, shorten(skill.Description, 100), filepath.Join(skill.Dir, skill.Entry))
+		fmt.Fprintf(&text, "%s\n    %s\n    %s\n", skill.Name, shorten(skill.Description, 100), printable(filepath.Join(skill.Dir, skill.Entry)))
 	}
 	fmt.Fprintf(&text, "%d skills, %d problems\n", len(skills), len(problems))
 	for _, problem := range problems {
-		fmt.Fprintf(&text, "\n%s: %s: %s [%s]\n", position(problem), problem.Severity, problem.Message, problem.Rule)
+		fmt.Fprintf(&text, "\n%s: %s: %s [%s]\n", printable(position(problem)), problem.Severity, printable(problem.Message), problem.Rule)
 		if problem.Hint != "" {
 			fmt.Fprintf(&text, "    %s\n", problem.Hint)
 		}
@@ -123,11 +124,22 @@ func position(problem catalog.Problem) string {
 	return fmt.Sprintf("%s:%d:%d", problem.File, problem.Line, problem.Column)
 }
 
-// shorten puts a text on one line of at most n characters.
+// shorten puts an author's text on one line of at most n characters.
 func shorten(text string, n int) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
+	runes := []rune(printable(strings.Join(strings.Fields(text), " ")))
 	if len(runes) <= n {
 		return string(runes)
 	}
 	return string(runes[:n-1]) + "…"
+}
+
+// printable leaves out what does not show itself, such as terminal escapes
+// and overrides of the direction of writing, which a skill could hide behind.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c != ' ' && !unicode.IsGraphic(c) {
+			return -1
+		}
+		return c
+	}, text)
 }

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -62,6 +65,11 @@ func serveStdio(command *cobra.Command, flags *settings, roots []string) error {
 	}
 	defer runtime.close()
 	runtime.logStart("stdio")
+	// A client that went away is an error of writing. Unless the signal is
+	// taken, the runtime ends the program before anything is cleaned up.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
 	return runtime.whileWatching(ctx, func(ctx context.Context) error {
 		err := runtime.server.ServeStdio(ctx, command.InOrStdin(), command.OutOrStdout())
 		if errors.Is(err, context.Canceled) {

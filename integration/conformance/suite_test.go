@@ -1,0 +1,165 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
+)
+
+// TestConformance runs every scenario and the inspector, and compares the
+// outcome with the README.
+func TestConformance(t *testing.T) {
+	node := node(t)
+	known := readExpected(t)
+	outcome := &outcome{}
+	t.Run("suite", func(t *testing.T) {
+		for _, s := range scenarios {
+			for _, version := range s.versions {
+				t.Run(fmt.Sprintf("%s at %s", s.title(), version), func(t *testing.T) {
+					t.Parallel()
+					outcome.addScenario(s, version, judge(t, known, s, version, s.run(t, node, version)))
+				})
+			}
+		}
+	})
+	t.Run("inspector", func(t *testing.T) {
+		for _, i := range inspections() {
+			t.Run(i.title(), func(t *testing.T) {
+				t.Parallel()
+				i.run(t, node)
+				outcome.addInspection(i)
+			})
+		}
+	})
+	if !t.Failed() && outcome.complete() {
+		outcome.compare(t, known)
+	}
+}
+
+// check is one entry of the suite's checks.json.
+type check struct {
+	ID      string          `json:"id"`
+	Status  string          `json:"status"` // SUCCESS, FAILURE, WARNING, SKIPPED or INFO
+	Message string          `json:"errorMessage"`
+	Details json.RawMessage `json:"details"`
+}
+
+// run runs the scenario against a server of its own.
+func (s scenario) run(t *testing.T, node, version string) []check {
+	t.Helper()
+	root := samples
+	if s.root != nil {
+		root = s.root(t)
+	}
+	server, url := program.Serve(t, program.Home(t), root)
+	results := t.TempDir()
+	args := []string{suiteScript, "server", "--url", url + "/mcp", "--scenario", s.name,
+		"--spec-version", version, "--output-dir", results, "--timeout", fmt.Sprint(program.Patience.Milliseconds())}
+	if s.extension {
+		args = append(args, "--force")
+	}
+	suite := startTool(t, node, args...)
+	if s.edited {
+		keepEditing(t, root, server, suite)
+	}
+	code := suite.exitCode(t)
+	checks := readChecks(t, results, suite)
+	failed := false
+	for _, c := range checks {
+		failed = failed || c.Status == "FAILURE"
+	}
+	if failed != (code != 0) {
+		t.Errorf("the suite ended with exit code %d\n%s%s", code, &suite.stdout, suite.Stderr)
+	}
+	return checks
+}
+
+// readChecks reads what the suite found.
+func readChecks(t *testing.T, results string, suite *tool) []check {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(results, "*", "checks.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the suite left %d results: %v\n%s%s", len(files), err, &suite.stdout, suite.Stderr)
+	}
+	encoded, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var checks []check
+	if err := json.Unmarshal(encoded, &checks); err != nil {
+		t.Fatal(err)
+	}
+	return checks
+}
+
+// keepEditing changes a skill's description again and again until the suite
+// has ended, each time once the server has seen the change before. So a
+// list_changed notification is never far, whenever the suite listens for one.
+func keepEditing(t *testing.T, root string, server *program.Process, suite *tool) {
+	t.Helper()
+	const seen = `catalog changed`
+	ended := func() bool {
+		select {
+		case <-suite.Exited:
+			return true
+		default:
+			return false
+		}
+	}
+	deadline := time.Now().Add(program.Patience)
+	for edit := 0; !ended() && time.Now().Before(deadline); edit++ {
+		before := strings.Count(server.Stderr.String(), seen)
+		writeSkill(t, filepath.Join(root, "edited"), fmt.Sprintf("Was edited %d times.", edit))
+		program.Eventually(t, "the server sees an edit", func() bool {
+			return ended() || strings.Count(server.Stderr.String(), seen) > before
+		})
+	}
+}
+
+// tally counts a scenario's checks.
+type tally struct {
+	passed, failed int
+	failures       []expectation // expected ones
+}
+
+// judge fails the test for every check that failed or warned and is not
+// expected to, and for every one that is expected to and did not.
+func judge(t *testing.T, known []expectation, s scenario, version string, checks []check) tally {
+	t.Helper()
+	var counts tally
+	bad := map[string]bool{}
+	for _, c := range checks {
+		switch c.Status {
+		case "SUCCESS":
+			counts.passed++
+		case "SKIPPED", "INFO": // not applicable, or not a check
+		case "FAILURE", "WARNING":
+			counts.failed++
+			bad[c.ID] = true
+			if find(known, s, version, c.ID) == nil {
+				t.Errorf("%s %s: %s\n%s", c.Status, c.ID, c.Message, c.Details)
+			}
+		default:
+			t.Errorf("%s has the status %q", c.ID, c.Status)
+		}
+	}
+	if counts.passed == 0 {
+		t.Errorf("no check passed: %v", checks)
+	}
+	for _, e := range known {
+		if e.scenario != s.name || e.version != version {
+			continue
+		}
+		if !bad[e.check] {
+			t.Errorf("%s:%d: %s does not fail any more: remove it", expectedFile, e.line, e.check)
+		}
+		counts.failures = append(counts.failures, e)
+	}
+	return counts
+}

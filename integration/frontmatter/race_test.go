@@ -1,0 +1,5 @@
+//go:build race
+
+package frontmatter
+
+const raceEnabled = true

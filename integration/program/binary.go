@@ -1,0 +1,59 @@
+package program
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// command is the server's import path, so that any directory of the module
+// can build it.
+const command = "github.com/skills-mcp/skills-mcp/cmd/skills-mcp"
+
+// binary is where Main built the server, an absolute path.
+var binary string
+
+// Main builds the server, with the race detector where the tests have it, runs
+// a package's tests and returns their exit code. The binary is removed when
+// they are over.
+func Main(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "skills-mcp-integration-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+
+	binary = filepath.Join(dir, "skills-mcp")
+	if runtime.GOOS == "windows" {
+		binary += ".exe"
+	}
+	build := exec.Command("go", "build", "-o", binary)
+	if raceEnabled {
+		build.Args = append(build.Args, "-race")
+	}
+	build.Args = append(build.Args, command)
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%v: %v\n%s", build.Args, err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// Binary returns the absolute path of the server that Main built. The test's
+// result is not repeated from go test's cache once the server's sources, the
+// sample skills, or the programs in the directories node and python of the
+// package under test are others.
+func Binary(t *testing.T) string {
+	t.Helper()
+	if binary == "" {
+		t.Fatal("the server is not built: TestMain does not call program.Main")
+	}
+	if err := lookedAtSources(); err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
