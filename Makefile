@@ -89,7 +89,6 @@ golden:
 
 test-setup:
 	integration/setup
-	sandbox/docker/build-image --cached
 
 clean:
 	rm -rf bin
