@@ -1,6 +1,7 @@
 # make build    bin/skills-mcp
 # make run      build it and serve the sample skills on loopback
 # make test     every check and every test; what cannot run here says why
+# make image    the container image for --sandbox=docker
 #
 # Go, make and a POSIX system with bash are enough for these. `make test-setup`
 # installs what the integration tests drive besides (Docker, Node.js, Python).
@@ -30,13 +31,17 @@ PACKAGES := ./... ./testdata
 # Platforms whose own files must compile too, tests included.
 CROSS := linux/arm64 darwin/arm64 windows/amd64
 
-.PHONY: build run test unit lint cross vuln fuzz bench golden test-setup clean
+.PHONY: build run image test unit lint cross vuln fuzz bench golden test-setup clean
 
 build:
 	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/skills-mcp ./cmd/skills-mcp
 
 run: build
 	exec bin/skills-mcp serve --http $(ADDR) $(SKILLS)
+
+# PLATFORMS=linux/amd64,linux/arm64 builds for these, with docker buildx.
+image:
+	sandbox/docker/build-image
 
 test: lint cross unit
 

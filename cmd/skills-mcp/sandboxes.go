@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 	"github.com/skills-mcp/skills-mcp/sandbox/host"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 )
@@ -15,20 +17,27 @@ import (
 const (
 	sandboxAuto       = "auto"
 	sandboxLocal      = "local"
+	sandboxDocker     = "docker"
 	sandboxOff        = "off"
 	sandboxUnsafeHost = "unsafe-host"
 )
 
-// openSandbox opens the backend of that name. Where there is none, it gives
+// openSandbox opens the backend that --sandbox names. Where there is none, it gives
 // nil and says why and how to get one. Nothing runs without isolation unless
 // it was asked for by name.
-func openSandbox(ctx context.Context, name string, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error) {
-	switch name {
+func (s *settings) openSandbox(ctx context.Context, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error) {
+	switch s.sandbox {
 	case sandboxAuto:
-		backend, err := local.New(ctx, local.Options{Logger: log})
+		backend, err := s.bestSandbox(ctx, log)
 		if err != nil {
 			log.Warn("scripts cannot be run", "error", err)
 			return nil, noSandbox(err), nil
+		}
+		return backend, "", nil
+	case sandboxDocker:
+		backend, err := docker.New(ctx, docker.Options{Image: s.dockerImage, Logger: log})
+		if err != nil {
+			return nil, "", err
 		}
 		return backend, "", nil
 	case sandboxLocal:
@@ -43,7 +52,27 @@ func openSandbox(ctx context.Context, name string, log *slog.Logger) (backend sa
 		backend, err := host.New(host.Options{Logger: log})
 		return backend, "", err
 	}
-	return nil, "", usageError{fmt.Errorf("--sandbox %q is none of auto, local, off, unsafe-host", name)}
+	return nil, "", usageError{fmt.Errorf("--sandbox %q is none of auto, local, docker, off, unsafe-host", s.sandbox)}
+}
+
+// bestSandbox opens the local sandbox in its full tier, which starts fastest
+// and knows the user's interpreters, else containers, else the local sandbox
+// in a lesser tier.
+func (s *settings) bestSandbox(ctx context.Context, log *slog.Logger) (sandbox.Backend, error) {
+	own, localErr := local.New(ctx, local.Options{Logger: log})
+	if localErr == nil && own.Info().Tier == "full" {
+		return own, nil
+	}
+	containers, dockerErr := docker.New(ctx, docker.Options{Image: s.dockerImage, Logger: log})
+	switch {
+	case dockerErr == nil && localErr == nil:
+		return containers, own.Close()
+	case dockerErr == nil:
+		return containers, nil
+	case localErr == nil:
+		return own, nil
+	}
+	return nil, errors.Join(localErr, dockerErr)
 }
 
 // noSandbox says in one line why nothing can be run, and what the user can do.

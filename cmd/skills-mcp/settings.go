@@ -9,6 +9,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 )
 
 // settings are the flags that all commands share.
@@ -16,6 +17,7 @@ type settings struct {
 	strict       bool
 	poll         time.Duration
 	sandbox      string
+	dockerImage  string
 	allowedTools string
 	pinned       []string
 	compatIndex  bool
@@ -26,7 +28,9 @@ type settings struct {
 func (s *settings) register(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVar(&s.sandbox, "sandbox", sandboxAuto,
-		"`BACKEND` that runs scripts: auto (the best isolation there is, or\noff where there is none), local (kernel isolation, Linux), off, or\nunsafe-host (no isolation at all)")
+		"`BACKEND` that runs scripts: auto (the best isolation there is, or\noff where there is none), local (kernel isolation, Linux), docker (a\ncontainer for every run), off, or unsafe-host (no isolation at all)")
+	flags.StringVar(&s.dockerImage, "docker-image", docker.DefaultImage,
+		"`IMAGE` for --sandbox=docker, one that \"make image\" built or that is based\non such a one")
 	flags.StringVar(&s.allowedTools, "allowed-tools", string(policy.Enforce),
 		"`MODE` in which skills' allowed-tools are taken: enforce, or log (what is\nnot listed is allowed, and logged)")
 	flags.BoolVar(&s.strict, "strict", false,

@@ -1,0 +1,158 @@
+// Package docker runs programs in containers of a Docker engine, one hardened
+// container for each run: no network, no capabilities, the engine's default
+// seccomp profile, an ordinary user, a read-only root file system, the skill's
+// directory read-only at /skill and the workspace at /workspace, and bounds on
+// memory, processes, open files and file size that hold for the run as a
+// whole. Nothing else of the host is visible. As with every container the
+// kernel is shared with the host.
+//
+// A container's first process is the entry program that the image brings: it
+// waits for what to run, and ends with all that it started when it has run
+// that, when the server lets go, and when the server dies. So containers can
+// be started ahead, and none outlives its server. Each is used once.
+//
+// What is created carries labels that name its server. [New] removes what a
+// server that is gone left in the engine; others' containers are left alone.
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// DefaultImage is the image that "make image" builds.
+const DefaultImage = "skills-mcp/sandbox:latest"
+
+const (
+	// openPatience bounds New, so that an engine that hangs keeps no server
+	// from starting.
+	openPatience = 30 * time.Second
+	// enginePatience bounds everything else that an engine is asked to do.
+	enginePatience = time.Minute
+)
+
+// Options configure a [Backend]. The zero value is ready to use.
+type Options struct {
+	// Image names a local image with the entry program. If empty,
+	// [DefaultImage].
+	Image string
+	// Runtime is the engine's runtime for the containers, such as "runsc".
+	// If empty, the engine's default.
+	Runtime string
+	// Logger gets what went wrong but is no client's business. If nil,
+	// nothing is logged.
+	Logger *slog.Logger
+}
+
+// Backend is a [sandbox.Backend] that runs programs in containers.
+type Backend struct {
+	log    *slog.Logger
+	engine *engine
+	image  image
+	owner  owner
+	// programs are what the image brings.
+	programs programs
+	pool     *pool
+	// starts bounds how many containers are started at once.
+	starts chan struct{}
+
+	mu     sync.Mutex
+	closed bool
+	runs   sync.WaitGroup
+	ctx    context.Context // ends at Close
+	cancel context.CancelFunc
+}
+
+var _ sandbox.Backend = (*Backend)(nil)
+
+// New gives a backend, once a container was really run. Errors are of type
+// [UnavailableError].
+func New(ctx context.Context, options Options) (*Backend, error) {
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if options.Image == "" {
+		options.Image = DefaultImage
+	}
+	ctx, cancel := context.WithTimeout(ctx, openPatience)
+	defer cancel()
+	b, err := open(ctx, options)
+	if err != nil {
+		return nil, &UnavailableError{Hint: hint(err, options.Image), Err: err}
+	}
+	return b, nil
+}
+
+func open(ctx context.Context, options Options) (*Backend, error) {
+	engine, err := dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &Backend{
+		log:    options.Logger,
+		engine: engine,
+		owner:  newOwner(),
+		starts: make(chan struct{}, startsAtOnce),
+	}
+	b.ctx, b.cancel = context.WithCancel(context.Background())
+	b.pool = newPool(b)
+	if b.image, err = findImage(ctx, engine, options); err == nil {
+		b.reap(ctx)
+		err = b.probe(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// Info describes the backend.
+func (b *Backend) Info() sandbox.Info {
+	return sandbox.Info{
+		Backend: "docker",
+		Tier:    "container",
+		Notice: "Every run has a container of its own: the skill is read-only, only the workspace and /tmp can be written, " +
+			"nothing else of this machine is visible, there is no network; the kernel is shared with the host.",
+		SkillDir:  skillTarget,
+		Workspace: workspaceTarget,
+	}
+}
+
+// Close kills what runs and returns when all containers of this backend are
+// gone.
+func (b *Backend) Close() error {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.cancel()
+	b.runs.Wait()
+	b.pool.close()
+	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
+	defer cancel()
+	return errors.Join(b.sweep(ctx), b.engine.close())
+}
+
+var errClosed = errors.New("it was closed")
+
+// begin counts a run in. Its context ends with ctx and with the backend.
+func (b *Backend) begin(ctx context.Context) (_ context.Context, end func(), _ error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, errClosed)
+	}
+	b.runs.Add(1)
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(b.ctx, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+		b.runs.Done()
+	}, nil
+}

@@ -1,0 +1,54 @@
+package docker_test
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest"
+)
+
+// open opens a backend, or skips the test where there is no engine or image,
+// unless SKILLS_MCP_REQUIRE names "docker".
+func open(t testing.TB) sandbox.Backend { return openWith(t, docker.Options{}) }
+
+func openWith(t testing.TB, options docker.Options) *docker.Backend {
+	t.Helper()
+	options.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
+	backend, err := docker.New(t.Context(), options)
+	if errors.Is(err, sandbox.ErrUnavailable) && !required("docker") {
+		t.Skipf("needs a Docker engine with the image %s (make test-setup sees to both): %v", docker.DefaultImage, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return backend
+}
+
+// openUntilEnd opens a backend that is closed at the end of the test.
+func openUntilEnd(t testing.TB) *docker.Backend {
+	t.Helper()
+	backend := openWith(t, docker.Options{})
+	t.Cleanup(func() {
+		if err := backend.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return backend
+}
+
+// required tells whether SKILLS_MCP_REQUIRE names something.
+func required(name string) bool {
+	names := strings.FieldsFunc(os.Getenv("SKILLS_MCP_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' })
+	return slices.Contains(names, name)
+}
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	sandboxtest.Run(t, open)
+}

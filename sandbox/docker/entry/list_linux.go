@@ -1,0 +1,40 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+)
+
+// list writes the paths of the executables on the order's PATH, each ended by
+// NUL, where the order's directory can be written.
+func list(order handover.Order) handover.Report {
+	if err := unix.Access(order.Dir, unix.W_OK); err != nil {
+		return handover.Report{Errno: errnoOf(err)}
+	}
+	var found strings.Builder
+	for _, variable := range order.Env {
+		value, isPath := strings.CutPrefix(variable, "PATH=")
+		if !isPath {
+			continue
+		}
+		for _, dir := range filepath.SplitList(value) {
+			entries, _ := os.ReadDir(dir) // a directory that is not there holds nothing
+			for _, entry := range entries {
+				file := filepath.Join(dir, entry.Name())
+				info, err := os.Stat(file) // follows links, as exec does
+				if err == nil && info.Mode().IsRegular() && unix.Access(file, unix.X_OK) == nil {
+					found.WriteString(file + "\x00")
+				}
+			}
+		}
+	}
+	if _, err := os.Stdout.WriteString(found.String()); err != nil {
+		return handover.Report{Errno: errnoOf(err)}
+	}
+	return handover.Report{}
+}

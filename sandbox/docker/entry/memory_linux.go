@@ -1,0 +1,38 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// markVictims opens what tells the kernel whom to kill first when there is no
+// memory left. It can be opened only as long as this process is dumpable.
+func markVictims() (*os.File, error) {
+	return os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
+}
+
+// memory asks the container's control group, of version 2 or 1, how much
+// memory was in use at most and how many processes died of its limit.
+func memory() (peakBytes, oomKills int64) {
+	for _, files := range [][2]string{
+		{"/sys/fs/cgroup/memory.peak", "/sys/fs/cgroup/memory.events"},
+		{"/sys/fs/cgroup/memory/memory.max_usage_in_bytes", "/sys/fs/cgroup/memory/memory.oom_control"},
+	} {
+		events, err := os.ReadFile(files[1])
+		if err != nil {
+			continue
+		}
+		if peak, err := os.ReadFile(files[0]); err == nil { // version 2 has it since Linux 5.19
+			peakBytes, _ = strconv.ParseInt(string(bytes.TrimSpace(peak)), 10, 64)
+		}
+		for line := range strings.Lines(string(events)) {
+			if number, found := strings.CutPrefix(line, "oom_kill "); found {
+				oomKills, _ = strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+			}
+		}
+		return peakBytes, oomKills
+	}
+	return 0, 0
+}

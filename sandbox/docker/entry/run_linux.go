@@ -1,0 +1,172 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+)
+
+const (
+	// linger is how long the processes that a program leaves behind may go
+	// on after its end: enough for the "tee" of "exec > >(tee log)".
+	linger = 250 * time.Millisecond
+	// killInterval is the time between two rounds of killing.
+	killInterval = 2 * time.Millisecond
+)
+
+// program is the running program and all that came of it.
+type program struct {
+	pid    int
+	deaths <-chan death
+	leash  <-chan struct{}
+	report handover.Report
+	ended  bool
+}
+
+type death struct {
+	pid    int
+	status unix.WaitStatus
+	cpu    time.Duration
+}
+
+// run runs the program of an order and returns when none of its processes is
+// left.
+func run(order handover.Order, victims *os.File) handover.Report {
+	pid, err := start(order, victims)
+	if err != nil {
+		return handover.Report{Errno: errnoOf(err)}
+	}
+	p := program{pid: pid, deaths: deaths(), leash: leash()}
+	p.watch(order.Deadline)
+	p.report.PeakMemoryBytes, p.report.OOMKills = memory()
+	return p.report
+}
+
+// start starts the program on this process's output streams.
+func start(order handover.Order, victims *os.File) (int, error) {
+	stdin, err := input(order.StdinBytes)
+	if err != nil {
+		return 0, err
+	}
+	defer stdin.Close()
+	// The program inherits the mark, with which this process does not go on.
+	if _, err := victims.WriteString("1000"); err != nil {
+		return 0, err
+	}
+	pid, err := syscall.ForkExec(order.Argv[0], order.Argv, &syscall.ProcAttr{
+		Dir:   order.Dir,
+		Env:   order.Env,
+		Files: []uintptr{stdin.Fd(), 1, 2},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if _, unmarkErr := victims.WriteString("0"); err == nil {
+		err = unmarkErr
+	}
+	return pid, err
+}
+
+// input gives the end of a pipe from which the program reads the next n bytes
+// of this process's own input, or what reads as empty.
+func input(n uint64) (*os.File, error) {
+	if n == 0 {
+		return os.Open(os.DevNull)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		defer write.Close()
+		io.CopyN(write, os.Stdin, int64(n)) // the program need not read it all
+	}()
+	return read, nil
+}
+
+// leash gives a channel that is closed when the server lets go, also while
+// there is input that nobody reads.
+func leash() <-chan struct{} {
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		for {
+			fds := []unix.PollFd{{Fd: 0}} // without events: told are only hang-up and errors
+			if n, err := unix.Poll(fds, -1); n > 0 || (err != nil && !errors.Is(err, unix.EINTR)) {
+				return
+			}
+		}
+	}()
+	return gone
+}
+
+// deaths reaps every child. The channel is closed when none is left.
+func deaths() <-chan death {
+	all := make(chan death)
+	go func() {
+		defer close(all)
+		for {
+			var status unix.WaitStatus
+			var usage unix.Rusage
+			pid, err := unix.Wait4(-1, &status, 0, &usage)
+			if err == nil {
+				all <- death{pid, status, time.Duration(usage.Utime.Nano() + usage.Stime.Nano())}
+			} else if !errors.Is(err, unix.EINTR) {
+				return // ECHILD
+			}
+		}
+	}()
+	return all
+}
+
+// watch returns when no process is left.
+func (p *program) watch(deadline time.Duration) {
+	expired := time.After(deadline)
+	var lingered, round <-chan time.Time
+	for {
+		select {
+		case d, alive := <-p.deaths:
+			if !alive {
+				return
+			}
+			p.report.CPUNanos += int64(d.cpu)
+			if d.pid == p.pid {
+				p.end(d.status)
+				lingered = time.After(linger)
+			}
+			continue
+		case <-p.leash:
+			p.leash, p.report.Killed = nil, !p.ended
+		case <-expired:
+			p.report.Killed = !p.ended
+		case <-lingered:
+		case <-round:
+		}
+		unix.Kill(-1, unix.SIGKILL) // all but this process
+		round = time.After(killInterval)
+	}
+}
+
+func (p *program) end(status unix.WaitStatus) {
+	p.ended = true
+	switch {
+	case status.Exited():
+		p.report.Code = int32(status.ExitStatus())
+	case unix.SignalName(status.Signal()) != "":
+		p.report.SetSignal(unix.SignalName(status.Signal()))
+	default:
+		p.report.SetSignal(fmt.Sprintf("SIG%d", int(status.Signal())))
+	}
+}
+
+func errnoOf(err error) int32 {
+	if errno := syscall.Errno(0); errors.As(err, &errno) {
+		return int32(errno)
+	}
+	return int32(unix.EIO)
+}

@@ -1,0 +1,61 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+)
+
+// searchPath is the PATH of programs.
+const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+var (
+	errForeignImage = errors.New("image without entry program")
+	errUnshared     = errors.New("directories cannot be shared")
+)
+
+// image is what containers are made of.
+type image struct {
+	inspected // by its identity: a rebuilt image does not change a running server
+	runtime   string
+}
+
+func findImage(ctx context.Context, e *engine, options Options) (image, error) {
+	found, err := e.image(ctx, options.Image)
+	if err == nil && found.labels[handover.VersionLabel] != handover.Version {
+		err = errForeignImage
+	}
+	return image{inspected: found, runtime: options.Runtime}, err
+}
+
+// programs are the executables on PATH.
+type programs struct {
+	byName map[string]string // the first of each name
+	files  map[string]bool   // all paths
+}
+
+func parsePrograms(list []byte) programs {
+	p := programs{byName: make(map[string]string), files: make(map[string]bool)}
+	for file := range strings.SplitSeq(string(list), "\x00") {
+		if name := path.Base(file); file != "" && p.byName[name] == "" {
+			p.byName[name] = file
+		}
+		p.files[file] = true
+	}
+	return p
+}
+
+// look is a [sandbox.Lookup]. Absolute paths count where they are those of
+// programs on PATH, and below the binds, whatever is there.
+func (p programs) look(name string) (string, bool) {
+	if !path.IsAbs(name) {
+		file, found := p.byName[name]
+		return file, found
+	}
+	clean := path.Clean(name)
+	bound := strings.HasPrefix(clean, skillTarget+"/") || strings.HasPrefix(clean, workspaceTarget+"/")
+	return name, bound || p.files[clean]
+}

@@ -1,0 +1,52 @@
+package handover
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// Report tells how a program ended. All numbers are big-endian.
+type Report struct {
+	// Errno says why the program could not be started; 0 if it was.
+	Errno int32
+	// Code is the exit code; -1 where a signal ended the program.
+	Code int32
+	// SignalName is the name of that signal, padded with NUL.
+	SignalName [16]byte
+	// Killed tells that the entry program killed the program itself, because
+	// of the order's deadline or because the server let go.
+	Killed bool
+	// CPUNanos is user and system time of all processes.
+	CPUNanos int64
+	// PeakMemoryBytes is the most memory that was in use at once, and OOMKills
+	// how many processes the kernel killed for the limit of memory; 0 where
+	// the kernel does not tell.
+	PeakMemoryBytes, OOMKills int64
+}
+
+// ReportBytes is the length of an encoded report.
+var ReportBytes = binary.Size(Report{})
+
+// SetSignal sets the name of a signal.
+func (r *Report) SetSignal(name string) {
+	r.Code = -1
+	copy(r.SignalName[:], name)
+}
+
+// Signal gives the name of the signal, or an empty string.
+func (r Report) Signal() string {
+	name, _, _ := bytes.Cut(r.SignalName[:], []byte{0})
+	return string(name)
+}
+
+// Encode gives the report as it is written.
+func (r Report) Encode() []byte {
+	encoded, _ := binary.Append(nil, binary.BigEndian, r) // a struct of fixed size cannot fail
+	return encoded
+}
+
+// DecodeReport reads what Encode gave.
+func DecodeReport(encoded []byte) (r Report, err error) {
+	_, err = binary.Decode(encoded, binary.BigEndian, &r)
+	return r, err
+}

@@ -1,0 +1,139 @@
+package docker_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// run runs a spec in a new workspace, unless it names one.
+func run(t *testing.T, backend sandbox.Backend, spec sandbox.Spec) sandbox.Result {
+	t.Helper()
+	if spec.Workspace == "" {
+		spec.Workspace = t.TempDir()
+	}
+	if spec.SkillDir == "" {
+		spec.SkillDir = t.TempDir()
+	}
+	result, err := backend.Run(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// mount succeeds where a file system can be mounted.
+const mount = `python3 -c 'import ctypes, sys; sys.exit(ctypes.CDLL(None).mount(b"none", b"/tmp", b"tmpfs", 0, None) != 0)'`
+
+// noSwap succeeds where control groups, of version 2 or 1, allow no swap.
+const noSwap = `cd /sys/fs/cgroup; [ "$(cat memory.swap.max)" = 0 ] || [ "$(cat memory/memory.memsw.limit_in_bytes || echo none)" = "$(cat memory/memory.limit_in_bytes)" ]`
+
+// What a program is refused. Each command must fail inside, and has a
+// counterpart that shows that it fails for that reason.
+func TestProgramsAreIsolated(t *testing.T) {
+	t.Parallel()
+	backend := openUntilEnd(t)
+	outside := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(outside, []byte("secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	skill := t.TempDir()
+	if err := os.Chmod(skill, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ refused, allowed string }{
+		"files of the host":       {"stat " + outside, "stat /etc/passwd"},
+		"the skill":               {`echo x > "$SKILL_DIR/x"`, `ls "$SKILL_DIR" && echo x > "$WORKSPACE/x"`},
+		"the root file system":    {"echo x > /x || echo x > /etc/x || echo x > /var/tmp/x", "[ -k /var/tmp ] && echo x > /tmp/x"},
+		"other users":             {`[ "$(id -u)" = 0 ]`, `[ "$(id -u)" != 0 ]`},
+		"capabilities":            {`grep -E '^Cap(Inh|Prm|Eff|Bnd|Amb):.*[1-9a-f]' /proc/self/status`, "grep -E '^CapBnd:.*0000$' /proc/self/status"},
+		"privileges by setuid":    {"grep 'NoNewPrivs:.*0' /proc/self/status", "grep 'NoNewPrivs:.*1' /proc/self/status"},
+		"system calls":            {"grep 'Seccomp:.*0' /proc/self/status", "grep 'Seccomp:.*2' /proc/self/status"},
+		"namespaces":              {"unshare --user true || unshare --net true", "true"},
+		"mounts":                  {mount, "python3 -c 'import ctypes; ctypes.CDLL(None).mount'"},
+		"the network":             {"ls /sys/class/net | grep -v '^lo$'", "ls /sys/class/net | grep '^lo$'"},
+		"the engine":              {"ls /var/run/docker.sock /run/docker.sock", "ls /run"},
+		"the first process":       {"cat /proc/1/environ || cat /proc/1/mem || ls -l /proc/1/fd/", "cat /proc/self/environ"},
+		"ending the first one":    {"kill -KILL 1; kill -TERM 1; kill -SEGV 1; kill -INT 1; sleep 0.1; false", "true"},
+		"programs of other hosts": {"cat /proc/[0-9]*/comm | grep -E 'dockerd|systemd'", "cat /proc/[0-9]*/comm | grep entry"},
+		"devices":                 {"mknod /workspace/d b 254 0 || cat /dev/mem || ls /dev/sda /dev/vda", "cat /dev/null"},
+		"swap":                    {`! { ` + noSwap + `; }`, noSwap},
+		"core dumps":              {`[ "$(ulimit -c)" != 0 ]`, `[ "$(ulimit -c)" = 0 ]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if result := run(t, backend, sandbox.Spec{Shell: c.refused, SkillDir: skill}); result.Status != sandbox.Exited || result.ExitCode == 0 {
+				t.Errorf("%s: %s with %d\n%s%s", c.refused, result.Status, result.ExitCode, result.Stdout.Data, result.Stderr.Data)
+			}
+			if result := run(t, backend, sandbox.Spec{Shell: c.allowed, SkillDir: skill}); result.ExitCode != 0 {
+				t.Errorf("%s: %s with %d\n%s%s", c.allowed, result.Status, result.ExitCode, result.Stdout.Data, result.Stderr.Data)
+			}
+		})
+	}
+}
+
+func TestInfoSaysWhatIsEnforced(t *testing.T) {
+	t.Parallel()
+	backend := openUntilEnd(t)
+	info := backend.Info()
+	if info.Backend != "docker" || info.Tier != "container" || !strings.Contains(info.Notice, "no network") {
+		t.Errorf("Info is %+v", info)
+	}
+	result := run(t, backend, sandbox.Spec{Shell: `echo "$SKILL_DIR $WORKSPACE"`})
+	if want := info.SkillDir + " " + info.Workspace + "\n"; string(result.Stdout.Data) != want {
+		t.Errorf("programs see %q, Info says %q", result.Stdout.Data, want)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	backend := openUntilEnd(t)
+	const memory = 64 << 20
+	hog := sandbox.Limits{MemoryBytes: memory, Timeout: 20 * time.Second}
+	for name, c := range map[string]struct {
+		shell  string
+		limits sandbox.Limits
+		status sandbox.Status
+		says   string
+	}{
+		"memory":               {`x=$(yes | head -c 300000000)`, hog, sandbox.OutOfMemory, ""},
+		"memory of a child":    {`sh -c 'x=$(yes | head -c 300000000)'; exit $?`, hog, sandbox.OutOfMemory, ""},
+		"memory of all":        {`for i in 1 2 3 4; do (x=$(yes | head -c 12000000); sleep 2; exit 0) & done; for i in 1 2 3 4; do wait -n || exit 1; done`, hog, sandbox.OutOfMemory, ""},
+		"memory in /tmp":       {`head -c 60000000 /dev/zero > /tmp/a; head -c 60000000 /dev/zero > /dev/shm/b`, hog, sandbox.OutOfMemory, ""},
+		"memory is enough":     {`x=$(yes | head -c 5000000); echo ${#x}`, hog, sandbox.Exited, "4999999\n"},
+		"a child that is lost": {`sh -c 'x=$(yes | head -c 300000000)'; echo lived`, hog, sandbox.Exited, "lived\n"},
+		"processes":            {`for i in $(seq 64); do sleep 5 & done 2>/dev/null; echo never`, sandbox.Limits{Processes: 20, Timeout: 20 * time.Second}, sandbox.Exited, ""},
+		"fork bomb":            {`b() { b | b & }; b; sleep 1000`, sandbox.Limits{Processes: 64, Timeout: 3 * time.Second}, sandbox.TimedOut, ""},
+		"open files":           {`ulimit -n`, sandbox.Limits{OpenFiles: 123}, sandbox.Exited, "123\n"},
+		"file size":            {`head -c 2000 /dev/zero > f; stat -c %s f`, sandbox.Limits{FileBytes: 1000}, sandbox.Exited, "1000\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begun := time.Now()
+			result := run(t, backend, sandbox.Spec{Shell: c.shell, Limits: c.limits})
+			if result.Status != c.status || string(result.Stdout.Data) != c.says {
+				t.Errorf("ended as %s, exit code %d, signal %q, after %v, want %s\nstdout %q\nstderr %q",
+					result.Status, result.ExitCode, result.Signal, time.Since(begun), c.status, result.Stdout.Data, result.Stderr.Data)
+			}
+			if result.PeakMemoryBytes <= 0 && c.status != sandbox.TimedOut {
+				t.Errorf("the peak of memory is %d", result.PeakMemoryBytes)
+			}
+			if result.Status == sandbox.OutOfMemory && (result.PeakMemoryBytes < memory/2 || result.PeakMemoryBytes > memory) {
+				t.Errorf("the peak of memory is %d, the limit %d", result.PeakMemoryBytes, memory)
+			}
+		})
+	}
+}
+
+func TestUsageIsMeasured(t *testing.T) {
+	t.Parallel()
+	backend := openUntilEnd(t)
+	result := run(t, backend, sandbox.Spec{Shell: `i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.1`})
+	if result.CPUTime <= 0 || result.CPUTime > result.Duration || result.Duration < 100*time.Millisecond {
+		t.Errorf("CPU time %v of %v", result.CPUTime, result.Duration)
+	}
+}

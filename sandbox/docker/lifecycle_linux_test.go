@@ -1,0 +1,317 @@
+package docker_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+)
+
+// These make this test program a server, with a workspace, that runs a program
+// which does not end, or one short program after the other.
+const (
+	serverVariable     = "SKILLS_MCP_TEST_SERVER"
+	busyServerVariable = "SKILLS_MCP_TEST_BUSY_SERVER"
+)
+
+func TestMain(m *testing.M) {
+	for variable, serve := range map[string]func(string) error{serverVariable: serve, busyServerVariable: serveBusily} {
+		if workspace := os.Getenv(variable); workspace != "" {
+			if err := serve(workspace); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func serveBusily(workspace string) error {
+	backend, err := docker.New(context.Background(), docker.Options{})
+	if err != nil {
+		return err
+	}
+	for {
+		spec := sandbox.Spec{Shell: "setsid sleep 1000 & sleep 0.1", Workspace: workspace, Limits: sandbox.Limits{Timeout: 300 * time.Millisecond}}
+		if _, err := backend.Run(context.Background(), spec); err != nil {
+			return err
+		}
+	}
+}
+
+func serve(workspace string) error {
+	ctx := context.Background()
+	backend, err := docker.New(ctx, docker.Options{})
+	if err != nil {
+		return err
+	}
+	// Once, so that there is a spare container too.
+	if _, err := backend.Run(ctx, sandbox.Spec{Shell: "true", Workspace: workspace}); err != nil {
+		return err
+	}
+	backend.AwaitSpares()
+	_, err = backend.Run(ctx, sandbox.Spec{
+		Shell:     "trap '' HUP INT TERM; setsid sleep 1000 & echo running; wait; sleep 1000",
+		Stdin:     make([]byte, 1<<20), // never read
+		Workspace: workspace,
+		Progress:  func(string) { backend.AwaitSpares(); fmt.Println(backend.Session()) },
+	})
+	return err
+}
+
+// containers lists those with a label, by the docker command.
+func containers(t *testing.T, label string) []string {
+	t.Helper()
+	out, err := exec.Command("docker", "ps", "--all", "--no-trunc", "--quiet", "--filter", "label="+label).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))
+}
+
+func expectGone(t *testing.T, label string, within time.Duration) {
+	t.Helper()
+	for deadline := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
+		left := containers(t, label)
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after %v there still are the containers %v", within, left)
+		}
+	}
+}
+
+// Nothing but the engine sees a server that was killed.
+func TestNothingOutlivesAKilledServer(t *testing.T) {
+	t.Parallel()
+	openWith(t, docker.Options{}).Close() // skips where there is no engine
+	server := exec.Command(os.Args[0])
+	server.Env = append(os.Environ(), serverVariable+"="+t.TempDir())
+	server.Stderr = os.Stderr
+	stdout, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	label, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the server did not come up: %v, %v", err, server.Wait())
+	}
+	label = strings.TrimSpace(label)
+	if n := len(containers(t, label)); n == 0 {
+		t.Error("the server has no containers")
+	}
+	if err := server.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	server.Wait()
+	expectGone(t, label, 5*time.Second)
+}
+
+// Whenever a server is killed, nothing of it runs soon after, and the next one
+// to start removes even a container that was created and never started.
+func TestServersAreKilledAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	openUntilEnd(t) // skips where there is no engine
+	const rounds, servers = 10, 5
+	for range rounds {
+		var pids []int
+		var killed sync.WaitGroup
+		for range servers {
+			server := exec.Command(os.Args[0])
+			server.Env = append(os.Environ(), busyServerVariable+"="+t.TempDir())
+			if err := server.Start(); err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, server.Process.Pid)
+			moment := rand.N(1500 * time.Millisecond)
+			killed.Go(func() {
+				time.Sleep(moment)
+				server.Process.Kill()
+				server.Wait()
+			})
+		}
+		killed.Wait()
+		deadline := time.Now().Add(5 * time.Second)
+		for left := ownedBy(t, pids, "running"); len(left) > 0; left = ownedBy(t, pids, "running") {
+			if time.Now().After(deadline) {
+				t.Fatalf("after 5 s there still run %v", left)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		openWith(t, docker.Options{}).Close()
+		if left := ownedBy(t, pids, ""); len(left) > 0 {
+			t.Fatalf("the next server leaves %v", left)
+		}
+		if left := probesOf(t, pids); len(left) > 0 {
+			t.Fatalf("the next server leaves %v", left)
+		}
+	}
+}
+
+// probesOf lists what servers with these pids left in the directory for
+// temporary files.
+func probesOf(t *testing.T, pids []int) (left []string) {
+	t.Helper()
+	for _, pid := range pids {
+		found, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("skills-mcp-probe-*_%d_*", pid)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = append(left, found...)
+	}
+	return left
+}
+
+// ownedBy lists the containers of servers with these pids, in one state or in
+// any.
+func ownedBy(t *testing.T, pids []int, state string) (ids []string) {
+	t.Helper()
+	out, err := exec.Command("docker", "ps", "--all", "--format", `{{.ID}} {{.State}} {{.Label "skills-mcp.owner"}}`).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 || (state != "" && fields[1] != state) {
+			continue
+		}
+		for _, pid := range pids {
+			if strings.Contains(fields[2], fmt.Sprintf("/%d/", pid)) {
+				ids = append(ids, fields[0])
+			}
+		}
+	}
+	return ids
+}
+
+func TestCloseLeavesNothing(t *testing.T) {
+	t.Parallel()
+	backend := openWith(t, docker.Options{})
+	workspace := t.TempDir()
+	run(t, backend, sandbox.Spec{Shell: "true", Workspace: workspace})
+	backend.AwaitSpares()
+	if n := len(containers(t, backend.Session())); n == 0 {
+		t.Error("no container was started ahead")
+	}
+	if err := backend.Close(); err != nil {
+		t.Error(err)
+	}
+	expectGone(t, backend.Session(), 0)
+}
+
+// A container is started ahead for one run and never used for another.
+func TestContainersAreUsedOnce(t *testing.T) {
+	t.Parallel()
+	backend := openUntilEnd(t)
+	spec := sandbox.Spec{Shell: `ls /tmp; echo "$(cat /proc/sys/kernel/random/uuid)" > /tmp/left; sleep 1000 &`, Workspace: t.TempDir(), SkillDir: t.TempDir()}
+	for range 3 {
+		if result := run(t, backend, spec); len(result.Stdout.Data) > 0 {
+			t.Errorf("there was %q", result.Stdout.Data)
+		}
+		backend.AwaitSpares()
+	}
+}
+
+// What is at the directories' names counts, not what was there when a
+// container was started.
+func TestReplacedDirectoriesAreSeen(t *testing.T) {
+	t.Parallel()
+	backend := openUntilEnd(t)
+	skill := filepath.Join(t.TempDir(), "skill")
+	spec := sandbox.Spec{Shell: `cat "$SKILL_DIR/which"`, SkillDir: skill, Workspace: t.TempDir()}
+	for _, which := range []string{"first", "second"} {
+		if err := os.RemoveAll(skill); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(skill, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(skill, "which"), []byte(which), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(run(t, backend, spec).Stdout.Data); got != which {
+			t.Errorf("the skill is the %q one, want the %s one", got, which)
+		}
+		backend.AwaitSpares()
+	}
+}
+
+// A container that was started ahead may be removed by anyone.
+func TestLostSparesAreReplaced(t *testing.T) {
+	t.Parallel()
+	backend := openUntilEnd(t)
+	spec := sandbox.Spec{Shell: "echo ran >> log; cat log", Workspace: t.TempDir(), SkillDir: t.TempDir()}
+	run(t, backend, spec)
+	backend.AwaitSpares()
+	for _, id := range containers(t, backend.Session()) {
+		exec.Command("docker", "rm", "--force", id).Run() // it may be ending anyway
+	}
+	if got := string(run(t, backend, spec).Stdout.Data); got != "ran\nran\n" {
+		t.Errorf("the log is %q", got)
+	}
+}
+
+func TestNewRemovesWhatDeadServersLeft(t *testing.T) {
+	t.Parallel()
+	backend := openUntilEnd(t)
+	run(t, backend, sandbox.Spec{Shell: "true"})
+	backend.AwaitSpares()
+	out, err := exec.Command("docker", "ps", "--all", "--filter", "label="+backend.Session(),
+		"--format", `{{.Label "skills-mcp.host"}} {{.Label "skills-mcp.owner"}}`).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, owner, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	parts := strings.Split(owner, "/") // boot, pid, start
+	cases := map[string]struct {
+		host, owner string
+		left        bool
+	}{
+		"ended":                  {host, parts[0] + "/4194305/1", false},
+		"pid used again":         {host, parts[0] + "/" + parts[1] + "/1", false},
+		"before the last boot":   {host, "other-boot/" + parts[1] + "/" + parts[2], false},
+		"alive":                  {host, owner, true},
+		"another machine":        {"other-" + host, parts[0] + "/4194305/1", true},
+		"no sense in the labels": {host, "what", true},
+	}
+	ids := make(map[string]string)
+	for name, c := range cases {
+		out, err := exec.Command("docker", "create", "--network", "none",
+			"--label", "skills-mcp.host="+c.host, "--label", "skills-mcp.owner="+c.owner, "--label", "skills-mcp.test="+backend.Session(),
+			docker.DefaultImage, "/bin/true").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[name] = strings.TrimSpace(string(out))
+	}
+	t.Cleanup(func() {
+		for _, id := range ids {
+			exec.Command("docker", "rm", "--force", id).Run()
+		}
+	})
+	openWith(t, docker.Options{}).Close()
+	all := containers(t, "skills-mcp.test="+backend.Session())
+	for name, c := range cases {
+		if left := slices.Contains(all, ids[name]); left != c.left {
+			t.Errorf("%s: left is %t", name, left)
+		}
+	}
+	if got := run(t, backend, sandbox.Spec{Shell: "echo alive"}); string(got.Stdout.Data) != "alive\n" {
+		t.Errorf("the first server's run ended with %+v", got)
+	}
+}

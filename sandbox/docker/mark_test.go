@@ -1,0 +1,70 @@
+package docker
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+)
+
+// A stream is split at any byte, and programs write whatever they like.
+func TestMarkIsFoundHoweverTheStreamIsSplit(t *testing.T) {
+	t.Parallel()
+	mark := []byte("aabaabaaab")
+	report := handover.Report{Code: 7, CPUNanos: 1}
+	for _, said := range []string{"", "a", "text", "aabaabaaa", "aabaabaabb", "\x00\xffaab"} {
+		for _, prefix := range []int{0, 1} {
+			stream := append([]byte("!")[:prefix], said...)
+			stream = append(append(stream, mark...), report.Encode()...)
+			stream = append(stream, "what comes behind does not matter"...)
+			for size := 1; size <= len(stream); size++ {
+				var passed bytes.Buffer
+				u := &untilMark{next: &passed, mark: mark, prefix: prefix, suffix: handover.ReportBytes}
+				for rest := stream; len(rest) > 0; rest = rest[min(size, len(rest)):] {
+					if n, err := u.Write(rest[:min(size, len(rest))]); err != nil || n != min(size, len(rest)) {
+						t.Fatalf("Write gives %d, %v", n, err)
+					}
+				}
+				u.flush()
+				if got := u.report(); passed.String() != said || got == nil || *got != report || !u.begun() {
+					t.Fatalf("%q in parts of %d: passed %q, report %+v", said, size, passed.String(), got)
+				}
+			}
+		}
+	}
+}
+
+// Nothing is held back that cannot be the beginning of the mark, and nothing
+// is lost of a stream without one.
+func TestStreamWithoutMarkIsWhole(t *testing.T) {
+	t.Parallel()
+	var passed bytes.Buffer
+	u := &untilMark{next: &passed, mark: []byte("mark"), prefix: 1}
+	if u.begun() {
+		t.Error("begun before the first byte")
+	}
+	for _, part := range []struct{ write, passed string }{
+		{"!", ""}, {"line\n", "line\n"}, {"ma", "line\n"}, {"x", "line\nmax"}, {"mar", "line\nmax"},
+	} {
+		u.Write([]byte(part.write))
+		if passed.String() != part.passed {
+			t.Errorf("after %q passed is %q", part.write, passed.String())
+		}
+	}
+	u.flush()
+	if passed.String() != "line\nmaxmar" || u.report() != nil || !u.begun() {
+		t.Errorf("in the end passed is %q, report %v", passed.String(), u.report())
+	}
+}
+
+func TestOlderAPI(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		version string
+		older   bool
+	}{{"1.40", true}, {"1.41", false}, {"1.9", true}, {"1.100", false}, {"2.0", false}, {"0.99", true}, {"", true}} {
+		if got := olderAPI(c.version, minAPI); got != c.older {
+			t.Errorf("olderAPI(%q) is %t", c.version, got)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package docker
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// UnavailableError means that no containers can be run. It is a
+// [sandbox.ErrUnavailable].
+type UnavailableError struct {
+	// Hint is a sentence that says what is missing and what mends it. It
+	// names no host path.
+	Hint string
+	// Err is the cause for the log.
+	Err error
+}
+
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("%v: %v (%s)", sandbox.ErrUnavailable, e.Err, e.Hint)
+}
+
+// Unwrap gives the cause and what it is.
+func (e *UnavailableError) Unwrap() []error { return []error{sandbox.ErrUnavailable, e.Err} }
+
+func hint(err error, image string) string {
+	const build = `run "make image" in skills-mcp's source directory`
+	switch {
+	case errors.Is(err, errRemote):
+		return "DOCKER_HOST names an engine on another machine, which cannot share skills and workspaces: unset it to use this machine's."
+	case errors.Is(err, errNoEngine):
+		return `No Docker engine answers: start it, or set DOCKER_HOST to where it listens; "docker version" tells whether it answers.`
+	case errors.Is(err, errNoImage):
+		return fmt.Sprintf("There is no image %s on this machine: %s, or name another one with --docker-image.", image, build)
+	case errors.Is(err, errForeignImage):
+		return fmt.Sprintf("The image %s has not this version's entry program: %s, and base images of your own on %s.", image, build, DefaultImage)
+	case errors.Is(err, errUnshared):
+		return "The engine's containers cannot write this user's directories: rootless engines and remapped users are not supported yet."
+	}
+	return "The Docker engine refuses to run containers: its log and that of skills-mcp say why."
+}

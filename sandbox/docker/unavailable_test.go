@@ -1,0 +1,48 @@
+package docker_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+)
+
+func expectUnavailable(t *testing.T, options docker.Options, says string) {
+	t.Helper()
+	backend, err := docker.New(t.Context(), options)
+	if err == nil {
+		backend.Close()
+	}
+	var unavailable *docker.UnavailableError
+	if !errors.As(err, &unavailable) || !errors.Is(err, sandbox.ErrUnavailable) || unavailable.Hint == "" || !strings.Contains(err.Error(), says) {
+		t.Errorf("New gives %v, want ErrUnavailable with %q", err, says)
+	}
+}
+
+func TestEngineThatCannotBeUsed(t *testing.T) {
+	for host, says := range map[string]string{
+		"unix://" + filepath.Join(t.TempDir(), "none.sock"): "start it",
+		"tcp://127.0.0.1:1": "unset it",
+		"no host at all":    "DOCKER_HOST",
+	} {
+		t.Setenv("DOCKER_HOST", host)
+		expectUnavailable(t, docker.Options{}, says)
+	}
+}
+
+func TestImageThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	openUntilEnd(t) // skips where there is no engine
+	expectUnavailable(t, docker.Options{Image: "skills-mcp/no-such-image:none"}, `"make image"`)
+	expectUnavailable(t, docker.Options{Image: "skills-mcp/rootfs:latest"}, "entry program")
+}
+
+func TestRuntimeThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	openUntilEnd(t)
+	expectUnavailable(t, docker.Options{Runtime: "no-such-runtime"}, "no-such-runtime")
+	openWith(t, docker.Options{Runtime: "runc"}).Close()
+}
