@@ -15,7 +15,7 @@ import (
 var execOutputSchema = json.RawMessage(`{
   "type": "object",
   "properties": {
-    "status": {"type": "string", "enum": ["exited", "signaled", "timeout", "output_limit", "canceled"], "description": "How the program ended."},
+    "status": {"type": "string", "enum": ["exited", "signaled", "timeout", "output_limit", "out_of_memory", "canceled"], "description": "How the program ended."},
     "exitCode": {"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "0 to 255; null where the program did not exit by itself."},
     "signal": {"type": "string", "description": "The signal that ended it."},
     "stdout": {"type": "string"},
@@ -120,6 +120,8 @@ func runFailure(result sandbox.Result) *failure {
 		return failf(CodeOutputLimit, "Let it write to a file in the workspace, or print less.", "killed because it printed too much")
 	case result.Status == sandbox.Canceled:
 		return failf(CodeExecutionCanceled, "", "killed because the call was canceled")
+	case result.Status == sandbox.OutOfMemory:
+		return failf(CodeExecutionFailed, "Let it work on less at a time.", "killed because it used more memory than it may")
 	case result.Status == sandbox.Signaled:
 		return failf(CodeExecutionFailed, "Read stderr.", "ended by signal %s", result.Signal)
 	case result.ExitCode != 0:
