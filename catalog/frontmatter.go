@@ -37,10 +37,10 @@ func decodeFrontmatter(r *report, source []byte, line int) (mapping, bool) {
 		return mapping{}, false
 	}
 	text := strings.TrimPrefix(string(source), string(byteOrderMark))
-	root, err := parseYAML(text)
+	root, err := parseTabs(text)
 	if err != nil && !errors.Is(err, errDocuments) {
 		if quoted, lines := quoteColons(text); len(lines) > 0 {
-			if again, retry := parseYAML(quoted); retry == nil {
+			if again, retry := parseTabs(quoted); retry == nil {
 				root, err = again, nil
 				for _, n := range lines {
 					r.add("yaml-colon", position{line + n, 1}, "a value with an unquoted colon was read as a string")
@@ -97,7 +97,7 @@ func parseYAML(text string) (root *yaml.Node, err error) {
 			root, err = nil, fmt.Errorf("%w: %v", errParser, cause)
 		}
 	}()
-	guarded, stands := guard(text)
+	guarded, stands := guard(dropDirectives(text))
 	decoder := yaml.NewDecoder(strings.NewReader(guarded))
 	var document, second yaml.Node
 	if err := decoder.Decode(&document); err != nil {
@@ -119,7 +119,7 @@ func parseYAML(text string) (root *yaml.Node, err error) {
 	if marks := findNonSpecific(guarded); len(marks) > 0 {
 		marks.apply(root)
 	}
-	if len(stands) > 0 {
+	if !stands.empty() {
 		stands.restore(root)
 	}
 	return root, nil

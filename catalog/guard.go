@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"encoding/hex"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,27 +19,52 @@ import (
 //   - ? ends a plain scalar in a flow collection, and : may not begin one
 //     (section 7.3.3: both may if no space follows);
 //   - \/ and pairs of surrogates such as \ud83d\ude00 are not known to it in
-//     double quotes (section 5.7).
+//     double quotes (section 5.7);
+//   - it ends the name of an anchor at the first character that is no ASCII
+//     letter, digit, hyphen or underscore (section 6.9.2).
 //
 // So each of these is put by a private-use character while the parser is at
 // work. That is a plain character everywhere, and the scalar that it ends up
-// in tells by its style what it stood for.
+// in tells by its style what it stood for. Names of anchors are put by names
+// of letters and digits, which are put back in scalars too.
 
 // stand is what a private-use character stands for.
 type stand struct{ quoted, other string } // in double quotes, and elsewhere
 
-type stands map[rune]stand
+// stands is what was put by what.
+type stands struct {
+	runes map[rune]stand
+	// names are by what was put for them, which holds marker.
+	names  map[string]string
+	marker string
+}
+
+func (s stands) empty() bool { return len(s.runes) == 0 && len(s.names) == 0 }
+
+// anchorName is the name of an anchor or an alias. Quotes and backslashes are
+// left out, which may end the scalar that this is a part of; so is a last
+// colon, which may end a key.
+var anchorName = regexp.MustCompile("^[&*]([^ \t\r\n,\\[\\]{}\"'\\\\]*[^ \t\r\n,\\[\\]{}\"'\\\\:])")
+
+var asciiName = regexp.MustCompile(`^[0-9A-Za-z_-]+$`)
 
 var surrogates = regexp.MustCompile(`^\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})`)
 
 // guard replaces what the parser would misread.
 func guard(text string) (string, stands) {
 	var out strings.Builder
-	found := stands{}
+	found := stands{runes: map[rune]stand{}, names: map[string]string{}}
 	runes := map[stand]rune{}
 	next := '\U000f0000'
 	copied := 0
 	for i := 0; i < len(text); {
+		if name := oddName(text, i); name != "" {
+			out.WriteString(text[copied : i+1])
+			out.WriteString(found.forName(text, name))
+			i += 1 + len(name)
+			copied = i
+			continue
+		}
 		length, s := misread(text, i)
 		if s.other == "" {
 			i += length
@@ -48,7 +74,7 @@ func guard(text string) (string, stands) {
 			for strings.ContainsRune(text, next) {
 				next++
 			}
-			runes[s], found[next] = next, s
+			runes[s], found.runes[next] = next, s
 			next++
 		}
 		out.WriteString(text[copied:i])
@@ -56,11 +82,35 @@ func guard(text string) (string, stands) {
 		i += length
 		copied = i
 	}
-	if len(found) == 0 {
-		return text, nil
+	if found.empty() {
+		return text, found
 	}
 	out.WriteString(text[copied:])
 	return out.String(), found
+}
+
+// oddName gives the name at i, if an anchor or alias can stand there and the
+// parser would misread it.
+func oddName(text string, i int) string {
+	if text[i] != '&' && text[i] != '*' || !blankOrFlow(before(text, i)) {
+		return ""
+	}
+	name := anchorName.FindStringSubmatch(text[i:])
+	if name == nil || asciiName.MatchString(name[1]) {
+		return ""
+	}
+	return name[1]
+}
+
+// forName gives what is put for a name.
+func (s *stands) forName(text, name string) string {
+	if s.marker == "" {
+		for s.marker = "Q"; strings.Contains(text, s.marker); s.marker += "Q" {
+		}
+	}
+	put := s.marker + hex.EncodeToString([]byte(name)) + s.marker
+	s.names[put] = name
+	return put
 }
 
 // misread gives the length of what stands at i, and what it stands for if
@@ -135,9 +185,14 @@ func (s stands) restore(n *yaml.Node) {
 }
 
 func (s stands) text(value string, quoted bool) string {
+	if s.marker != "" && strings.Contains(value, s.marker) {
+		for put, name := range s.names {
+			value = strings.ReplaceAll(value, put, name)
+		}
+	}
 	var out strings.Builder
 	for _, c := range value {
-		switch known, found := s[c]; {
+		switch known, found := s.runes[c]; {
 		case !found:
 			out.WriteRune(c)
 		case quoted:

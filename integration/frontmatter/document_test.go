@@ -1,17 +1,12 @@
 package frontmatter
 
 import (
-	"bytes"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
-
-// samples is where the sample skills lie: valid, at fault, and hostile.
-const samples = "../../testdata/skills"
 
 // nameHere stands in a document's YAML where the skill's name belongs.
 const nameHere = "@@"
@@ -25,87 +20,35 @@ type document struct {
 	// yaml is what stands between the delimiters, its last line break
 	// included.
 	yaml string
-	// entry is the whole file. If empty, it is made of yaml.
+	// entry is the whole file. If empty, it is mark, fence, yaml and fence.
 	entry []byte
-	// means is the same in YAML without the fault that skills-mcp forgives.
-	// If empty, there is none.
+	// mark is a byte-order mark or empty, fence a delimiter with its line
+	// break; if empty, it ends in a line feed.
+	mark, fence string
+	// means is the same in YAML without a fault that skills-mcp forgives, or
+	// empty.
 	means string
+	// limit is the rule of YAML that the parser does not keep here, or empty.
+	limit string
 	// foreign tells that the document is a sample as it lies on disk, which
 	// may be excluded for what it says.
 	foreign bool
+	// template is yaml before the name was put in place.
+	template string
 }
 
 // named gives the document with its skill's name in place.
 func (d document) named(name string) document {
+	d.template = d.yaml
 	d.yaml = strings.ReplaceAll(d.yaml, nameHere, name)
 	d.means = strings.ReplaceAll(d.means, nameHere, name)
+	if d.fence == "" {
+		d.fence = "---\n"
+	}
 	if d.entry == nil {
-		d.entry = []byte("---\n" + d.yaml + "---\n")
+		d.entry = []byte(d.mark + d.fence + d.yaml + d.fence)
 	}
 	return d
-}
-
-// split gives the YAML between the delimiters, as the specification of
-// skills has them: lines of three hyphens, the first at the very beginning.
-func split(entry []byte) (string, bool) {
-	rest := bytes.TrimLeft(bytes.TrimPrefix(entry, []byte("\ufeff")), "\r\n")
-	var yaml []byte
-	for i := 0; len(rest) > 0; i++ {
-		line, next, _ := bytes.Cut(rest, []byte("\n"))
-		delimits := string(bytes.TrimRight(line, " \t\r")) == "---"
-		switch {
-		case i == 0 && !delimits:
-			return "", false
-		case i > 0 && delimits:
-			return string(yaml), true
-		case i > 0:
-			yaml = append(append(yaml, line...), '\n')
-		}
-		rest = next
-	}
-	return "", false
-}
-
-// sampleDocuments gives every sample twice: as it lies on disk, and with its
-// frontmatter as the value of a key, so that it is published whatever its
-// name and description are.
-func sampleDocuments(t *testing.T) []document {
-	t.Helper()
-	var documents []document
-	err := filepath.WalkDir(samples, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() || !strings.EqualFold(entry.Name(), "SKILL.md") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		yaml, found := split(text)
-		if !found {
-			return nil
-		}
-		origin := filepath.ToSlash(path[len(samples)+1:])
-		documents = append(documents,
-			document{origin: origin, yaml: yaml, entry: text, foreign: true},
-			document{origin: origin + ", nested", yaml: header + "sample:\n" + indented(yaml)})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return documents
-}
-
-// indented puts every line two deeper.
-func indented(yaml string) string {
-	var out strings.Builder
-	for line := range strings.Lines(yaml) {
-		if strings.TrimRight(line, "\r\n") != "" {
-			out.WriteString("  ")
-		}
-		out.WriteString(line)
-	}
-	return out.String()
 }
 
 // write puts the documents below a root, each in a directory named as its

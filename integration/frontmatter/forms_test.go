@@ -1,50 +1,67 @@
 package frontmatter
 
+import (
+	"maps"
+	"slices"
+)
+
 // forms are pieces of YAML, one for each thing that the grammar allows or
 // nearly allows. Each is a document after name and description.
-var forms = []string{
-	// Multi-line plain scalars.
-	"k: a\n  b\n", "k: a\n  b\n\n  c\n", "k:\n  a\n  b\n", "k:\n\n  a\n\n\n  b\n", "k: a\n   b\n  c\n", "k: a \n  b \n", "k: a\n b\n", "k: a\nb\n", "k: a\n  # c\n  b\n", "k: a # c\n  b\n", "k: a\n  b # c\n", "k: a\n  - b\n", "k: a\n  b: c\n", "k: a\n  'b\n", "k: a\n  b:c\n", "k: a\n  *b &c !d\n", "k: 1\n  2\n", "k: true\n  false\n", "l:\n- a\n  b\n", "l:\n- a\n b\n", "l:\n- a\n\n  b\n", "k: a\n  b:\n", "k: a\n\tb\n", "k: a\n  \tb\n", "k: a\n\n\tb\n",
-	// Multi-line quoted scalars.
-	"k: 'a\n  b'\n", "k: 'a\n\n  b'\n", "k: 'a\n  \n  b'\n", "k: ' a \n  b '\n", "k: '\n  a\n  '\n", "k: \"a\n  b\"\n", "k: \"a\\\n  b\"\n", "k: \"a \\\n  b\"\n", "k: \"a\\\n  \\ b\"\n", "k: \"a\\n\n  b\"\n", "k: \"a\n\n\n  b\"\n", "k: \"\n  a\n\n  \"\n", "k: \"a\t\n  \tb\"\n", "k: \"a\\\n\n  b\"\n", "k: 'a\nb'\n", "k: 'a\n b'\n", "k: \"a\n b\"\n", "k: \"a\\t\n  b\"\n", "k: \"a\\  \n  b\"\n", "k: 'it''\n  s'\n", "k: \"# a\n  # b\"\n", "k: 'a: b\n  c: d'\n", "k: \"a\\\\\n  b\"\n", "'a\n  b': c\n", "\"a\n  b\": c\n",
-	// Comments.
-	"# a\nk: b\n", "k: b\n# a\n", "k: b # a\n", "k: b\t# a\n", "k: b# a\n", "k: # a\n  b\n", "k: # a\n", "k:\n  # a\n  b: c\n", "k:\n# a\n  b: c\n", "k:\n    # a\n  b: c\n", "k:\n  b: c\n # a\nl: d\n", "l:\n# a\n- b\n  # c\n- d\n", "l:\n- # a\n  b\n", "l:\n- a # b\n- c\n", "k: [a, # b\n  c]\n", "k: [ # a\n  b\n  # c\n  , d ]\n", "k: { a: b, # c\n  d: e }\n", "k: 'a' # b\n", "k: 'a'# b\n", "k: [a]# b\n", "k: &a # c\n  b\n", "k: !!str # c\n  b\n", "k: | # a\n  b\n", "k: |\n  b\n # a\n", "k: |\n  b\n# a\nl: c\n", "k: |\n  b\n  # a\nl: c\n", "#\nk: b\n#a\n", "k: b #\n", "k: #a\n", "? # a\n  k\n: # b\n  v\n", "k: b\n\n\n# a\n\n\nl: c\n", "\t# a\nk: b\n", "k: b\n\t# a\nl: c\n", "k: b\n\t\nl: c\n", "k:\n\n  b: c\n\n\n", "k: '#a'\n", "k: a #b #c\n",
-	// Anchors and aliases.
-	"k: &a b\nl: *a\n", "k: &a [b]\nl: *a\n", "k: &a {b: c}\nl: *a\n", "k: &a\n  b: c\nl: *a\n", "k: &a\n- b\nl: *a\n", "k: &a\n  - b\nl: [*a, *a]\n", "k: &a |\n  b\nl: *a\n", "k: &a\nl: *a\n", "k: &a 12\nl: *a\nm: [*a]\nn: {o: *a}\n", "k: &a b\nl: &a c\nm: *a\n", "&a k: b\nl: *a\n", "&a k: &b c\n*a : d\n", "&a k: b\nl: {*a : d}\n", "k: *a\n", "k: &a [*a]\n", "k: &a {b: *a}\n", "k: &a b\nl: *a c\n", "k: &a &b c\n", "k: &a-b c\nl: *a-b\n", "k: &a_1 c\nl: *a_1\n", "k: &1 c\nl: *1\n", "k: &a.b c\nl: *a.b\n", "k: &a/b c\nl: *a/b\n", "k: &a:b c\nl: *a:b\n", "k: &é c\nl: *é\n", "k: &日本 c\nl: *日本\n", "k: &a! c\nl: *a!\n", "k: &a\"b c\nl: *a\"b\n", "k: &* c\nl: **\n", "k: & c\n", "k: &a*b c\n", "k: &a c\nl: *a#b\n", "k: &a c\nl: *a #b\n", "k: &a c\nl: [*a,*a]\n", "k: &a c\nl: {b: *a,d: *a}\n", "k: &a c\nl: {*a: b}\n", "k: [&a b, *a, &c {d: *a}, *c]\n", "l:\n- &a b\n- *a\n- &c\n  d: e\n- *c\n", "l:\n- &a\n- *a\n", "k: *a\nl: &a b\n", "k: &a b\nl: !!str *a\n", "k: &a !!str 1\nl: *a\n", "k: !!str &a 1\nl: *a\n", "k: &a !!map {b: c}\nl: *a\n", "k: !!seq &a [b]\nl: *a\n", "k: &a {b: &b [c, &c d]}\nl: [*a, *b, *c]\n", "k: &a a\nl: &b [*a]\nm: &c [*b, *b]\nn: [*c, *c]\n",
-	"k: &a\n  b: c\nl:\n  <<: *a\n  d: e\n", "k: &a {b: c}\nl: {<<: *a, b: d}\n", "k: &a {b: c}\nl:\n  <<: [*a, *a]\n", "<<: a\n", "<<: {k: v}\n", "k:\n  <<: {a: b}\n  <<: {c: d}\n", "k: <<\n", "'<<': {k: v}\n", "\"<<\": v\n", "k: &a\n  <<: b\nl:\n  <<: *a\n",
-	// Block collections.
-	"k:\n  l:\n    m: n\n", "k:\n l:\n  m: n\n o: p\n", "k:\n- a\n- b\n", "k:\n  - a\n  - b\n", "k:\n  -\n    a\n  - b\n", "k:\n- - a\n  - b\n- - c\n", "k:\n-  - a\n   - b\n", "k:\n- a: b\n  c: d\n- e: f\n", "k:\n-   a: b\n    c: d\n", "k:\n- a:\n  - b\n  c: d\n", "k:\n- a:\n    - b\n", "k:\n-\n- a\n-\n", "k:\n- \n- a\n", "k:\n-\n  a: b\n", "k:\n-\n  - a\n", "k:\n-\t- a\n", "k:\n-\ta\n", "k:\n- \ta: b\n", "k:\n- a\n - b\n", "k:\n  - a\n - b\n", "k:\n  a: b\n c: d\n", "k:\n    a: b\n  c: d\n", "k: - a\n", "- k: a\n", "k:\n-a\n", "k:\n  a\n  b: c\n", "k: a\n l: b\n", " k: a\n", "k:\tv\n", "k: \tv\n", "k:\t\n  v\n", "k :\tv\n", "k : v\n", "k  : v\n", "k:\n", "k:\nl:\n", "k: \n\nl: a\n", "k:\n\n\n  - a\n\n\n  - b\n\n\n", "k:\n  l:\n  m:\n", "k: v\nk: w\n", "k: {a: 1, a: 2}\n", "k: v\n'k': w\n", "k: {a: 1, \"a\": 2}\n", "k:\n  - a\nl:\n- b\n", "a b c: d\n", "a:b: c\n", "a-b: c\n", "a.b: c\n", "a/b: c\n", "a#b: c\n", "a[0]: c\n", "a{b}: c\n", "a,b: c\n", "$a: b\n", "a'b: c\n", "a\"b: c\n", "(a): b\n", "ключ: b\n", "😀: b\n", "é: b\n", "'a b': c\n", "\"a b\": c\n", "'a: b': c\n", "\"a\\nb\": c\n", "'': a\n", "\"\": a\n", "'a''b': c\n", "'a' : b\n", "'a':b\n", "\"a\":b\n", "a: 'b': c\n", "a: \"b\": c\n", "a: b: c\n", "a: b:\n", "a: b :c\n", "a: b c: d\n", "__proto__: a\n", "k: {__proto__: {a: b}}\n", "constructor: a\ntoString: b\n", "'10': a\n'2': b\nx: c\n'1': d\n", "k: {'10': a, y: b, '2': c, '01': d, '-1': e, '1.5': f}\n",
-	// Keys that look like something else.
-	"1: a\n", "1.5: a\n", "true: a\n", "null: a\n", "~: a\n", ": a\n", "yes: a\n", "on: a\n", "no: a\n", "y: a\n", "2024-01-01: a\n", "12:30: a\n", "0x10: a\n", "0b1: a\n", "1_0: a\n", "'1': a\n", "\"true\": a\n", "'null': a\n", "'~': a\n", "!!str 1: a\n", "! 1: a\n", ".inf: a\n", "=: a\n", "<: a\n", "-a: b\n", "-: a\n", "?a: b\n", "?: a\n", ":a: b\n", "::: a\n", "*a: b\n", "&a: b\n", "!a: b\n", "[a]: b\n", "{a: b}: c\n", "[]: b\n", "k: {[a]: b}\n", "k: {1: a, 1.0: b}\n", "? [a]\n: b\n", "? {a: b}\n: c\n", "? |\n  a\n: b\n", "? - a\n: b\n", "? a: b\n: c\n", "k: {? [a] : b}\n",
-	// Explicit keys.
-	"? a\n: b\n", "? a\n", "? a\n:\n", "?\n: b\n", "? a\n? b\n: c\n", "? 'a'\n: 'b'\n", "? a\n  b\n: c\n", "? a\n: - b\n  - c\n", "? a\n: b: c\n", "? a\n:  b\nc: d\n", "a: b\n? c\n: d\ne: f\n", "k:\n  ? a\n  : b\n  ? c\n", "? >-\n  a\n  b\n: c\n", "?\ta\n:\tb\n", "? a\n\n: b\n", "? a\n# c\n: b\n", "? !!str 1\n: b\n", "? &a b\n: *a\n", "k: {? a : b, ? c, ?d: e, ? f: g}\n", "k: [? a : b, ? c]\n", "k: {?a: b}\n", "k: [?a]\n", "k: {? : b}\n", "? \"a\\\n  b\"\n: c\n", "k:\n- ? a\n  : b\n  c: d\n", "? 12\n: b\n", "?\n  a\n:\n  b\n", "? a\n:\n- b\n", "? a\n:\n  - b\n",
-	// Flow collections.
-	"k: []\n", "k: {}\n", "k: [ ]\n", "k: { }\n", "k: [\n]\n", "k: [\n  ]\n", "k: {\n  }\n", "k: [a]\n", "k: [a,]\n", "k: [a, ]\n", "k: [,]\n", "k: [a,,b]\n", "k: [,a]\n", "k: {a,}\n", "k: {,}\n", "k: {a: b,}\n", "k: {a: b,,}\n", "k: [a b, c d]\n", "k: [a, [b, [c, []]], {}]\n", "k: {a: {b: {c: {}}}}\n", "k: [{a: b}, {c: d}]\n", "k: [a: b]\n", "k: [a: b, c: d]\n", "k: [a: b, c]\n", "k: [a : b]\n", "k: ['a': b]\n", "k: ['a':b]\n", "k: [\"a\":b]\n", "k: [a:b]\n", "k: [a: ]\n", "k: [a:]\n", "k: [: a]\n", "k: [: ]\n", "k: {a: b, c}\n", "k: {a, b}\n", "k: {a:, b}\n", "k: {a: , b: }\n", "k: {a:b}\n", "k: {a :b}\n", "k: {'a':b}\n", "k: {\"a\":1}\n", "k: {\"a\":[1,2],\"b\":{\"c\":null}}\n", "k: {\"a\" :1}\n", "k: {\"a\"\n:1}\n", "k: {a\n: b}\n", "k: {a:\n  b}\n", "k: {: b}\n", "k: {a: b}c\n", "k: [a]b\n", "k: [a] b\n", "k: [a] # b\n", "k: [a, b\n", "k: {a: b\n", "k: a]\n", "k: [a]]\n", "k: [a}\n", "k: {a]\n", "k: [a\n  b, c]\n", "k: [a\n\n  b]\n", "k: [\n  a,\n  b\n  ]\n", "k: [\na,\nb\n]\n", "k: {\na: b\n}\n", "k: [\n  a,\n]\n", "k: [a,\n b,\n c]\n", "k:\n  [a, b]\n", "k:\n  {a: b}\n", "k:\n[a, b]\n", "l:\n- [a, b]\n- {c: d}\n", "k: [a, 'b, c', \"d, e\"]\n", "k: ['a' , \"b\" ]\n", "k: ['a''b']\n", "k: ['a\n  b']\n", "k: [\"a\n  b\"]\n", "k: {'a\n  b': c}\n", "k: {a\n  b: c}\n", "k: [a\n  b: c]\n", "k: [http://a.b/c?d=e, f]\n", "k: [a?, ?b, ?]\n", "k: [:a, ::, :]\n", "k: [-a, -1, - a]\n", "k: [-]\n", "k: [a-, -, b]\n", "k: [--- ]\n", "k: [a#b, c]\n", "k: [a #b, c\n  , d]\n", "k: [*]\n", "k: [&a]\n", "k: [!]\n", "k: [!a, !b c]\n", "k: [!!str, !!str a]\n", "k: [!!str , a]\n", "k: [&a , *a ]\n", "k: [%a]\n", "k: [@a]\n", "k: [`a`]\n", "k: [|]\n", "k: [>a]\n", "k: [a|b, a>b]\n", "k: [\ta,\tb\t]\n", "k: {\ta:\tb\t}\n", "k: [\n\ta\n]\n", "k: [\n\ta,\n\tb\n\t]\n", "k: {\n\ta: b\n\t}\n", "k: [a, b]: c\n", "k: {a: b}: c\n", "k: [null, ~, , true]\n", "k: [1, 1.5, 0x1, 0o7, .5, .inf]\n", "k: {a: 1, b: true, c: null, d: ~, e: , f}\n", "k: !!set {a, b}\n", "k: !!omap [a: b]\n", "k: !!map {a: b}\n", "k: !!seq [a]\n", "k: !!map [a]\n", "k: !!seq {a: b}\n", "k: !!str [a]\n", "k: !custom [a]\n", "k: !custom {a: b}\n", "k: !custom\n  a: b\n", "k: !custom\n- a\n", "k: ! [a]\n", "k: ! {a: b}\n", "k: !!set\n  ? a\n  ? b\n", "k: !!pairs [a: b, a: c]\n", "!!map\nk: v\n", "!custom\nk: v\n", "&a\nk: v\n", "--- !!map\nk: v\n",
-	// The stream: markers and directives.
-	"k: v\n...\n", "k: v\n...\n# a\n", "k: v\n... # a\n", "k: v\n...\n...\n", "k: v\n...\nl: w\n", "k: v\n--- # a\nl: w\n", "k: v\n--- \t# a\n", "k: v\n---l: w\n", "k: v\n....\n", "k: v\n ...\n", "k: v\n  ...\n", "k: v\n...a\n", "k: |\n  a\n...\n", "k: 'a\n...\n  b'\n", "k: a\n...\n", "k: v\n...\n%YAML 1.2\n", "k: v\n# a\n...\n",
-	// Characters.
-	"k: a\u0085b\n", "k: a\u2028b\n", "k: a\u2029 b\n", "k: a\ufeffb\n", "k: \ufeffa\n", "k: a\u0085\nl: b\n", "k: \u2028\n", "k: a\u2028\n  b\n", "a\u2028b: c\n", "# a\u2028b: c\nk: v\n", "# a\u0085k: v\nk: w\n", "k: |\n  a\u2028b\n  \u0085\n", "k: 'a\u2028b'\n", "k: [a\u2028, b]\n", "k: a\u00a0\n", "k:\u00a0a\n", "\u00a0k: a\n", "k: a\u3000b\n", "k: \u200ba\n", "k: a\x00b\n", "k: a\x01b\n", "k: a\x1bb\n", "k: a\x7fb\n", "k: a\u0080b\n", "k: a\u009fb\n", "k: \"a\x01b\"\n", "k: 'a\x7fb'\n", "# a\x01b\nk: v\n", "k: a\ufffeb\n", "k: a\uffffb\n", "k: a\ufffdb\n", "k: a\U0001ffffb\n", "k: \U0010ffff\n", "k: \ue000\U000f0000\U000f0001\n", "k: \"\U000f0000\\u2028\u2028\\/\"\n", "k: a\rb\n", "k: a\r\rb\n", "k: 'a\rb'\n", "k: a\fb\n", "k: a\vb\n", "k: \u202ea\u202cb\n", "k: e\u0301\nl: é\n", "k: \xff\n", "k: a\xed\xa0\x80b\n", "\ufeffk: a\n",
-	// Escapes and continuation.
-	"k: \"\\x41\\u0042\\U00000043\"\n", "k: \"\\\n  a\"\n", "k: \"a\\\n\"\n", "k: \"\\\n\"\n", "k: \"a\\ \\\n  b\"\n", "k: \"\\u00e9\\ud83d\\ude00\"\n", "k: \"\\ud83d \\ude00\"\n", "k: \"\\ud83d\\u0041\"\n", "k: \"a\\\"b\"\n", "k: \"a\\\"\n", "k: \"a\n", "k: 'a\n", "k: 'a'b\n", "k: \"a\"b\n", "k: 'a' 'b'\n", "k: 'a', b\n", "k: \"a\" b: c\n", "k: \"a\\\\\"\n", "k: '\\'\n", "k: \"\\/\\\\/\"\n",
-}
+var forms = slices.Concat(
+	plainForms, quotedForms, commentForms, anchorForms, blockForms, keyForms,
+	explicitForms, flowForms, streamForms, characterForms, escapeForms)
 
-// wholes are documents that have no room for name and description in front.
-var wholes = []string{
-	"{name: @@, description: d}\n", "{name: @@, description: d, k: [a, {b: c}]}\n", "{\n  \"name\": \"@@\",\n  \"description\": \"d\",\n  \"k\": {\"a\":1,\"b\":[true,null]}\n}\n", "{name: @@, description: d} # c\n", "{name: @@, description: d,\nk: a\n}\n", "{name: @@, description: d}\nk: v\n", "{? name : @@, ? description : d}\n",
-	"? name\n: @@\n? description\n: d\n", "'name': @@\n\"description\": d\n", " name: @@\n description: d\n", "  name: @@\n  description: d\n  k:\n    - a\n", "\nname: @@\ndescription: d\n", "# a\n\n# b\nname: @@\n\n# c\ndescription: d\n", "!!map\nname: @@\ndescription: d\n", "&a\nname: @@\ndescription: d\n", "!custom\nname: @@\ndescription: d\n", "!!map {name: @@, description: d}\n", "name: &a @@\ndescription: *a\n", "name: !!str @@\ndescription: !!str d\n", "name: |-\n  @@\ndescription: >\n  a\n  b\n", "name: \"@@\"\ndescription: 'd'\n", "name: @@\ndescription: a\n  b\n\n  c\n", "name: @@ # n\ndescription: d # d\n", "name: @@\r\ndescription: d\r\n", "name: @@\ndescription: >-\n  a\n\n  b\n   c\n",
-	"%YAML 1.2\n--- # a\nname: @@\ndescription: d\n", "%YAML 1.1\n--- # a\nname: @@\ndescription: d\nk: yes\nl: 017\n", "%YAML 1.3\n--- # a\nname: @@\ndescription: d\n", "%YAML 2.0\n--- # a\nname: @@\ndescription: d\n", "%TAG !e! tag:example.org,2024:\n--- # a\nname: @@\ndescription: d\nk: !e!x a\n", "%TAG ! tag:example.org,2024:\n--- # a\nname: @@\ndescription: d\nk: !x a\n", "%TAG !y! tag:yaml.org,2002:\n--- # a\nname: @@\ndescription: d\nk: !y!str 12\n", "%FOO bar\n--- # a\nname: @@\ndescription: d\n", "%YAML 1.2\n%YAML 1.2\n--- # a\nname: @@\ndescription: d\n", "%YAML 1.2 # b\n--- # a\nname: @@\ndescription: d\n", "%YAML 1.2\nname: @@\ndescription: d\n", "--- # a\nname: @@\ndescription: d\n", "--- # a\n--- # b\nname: @@\ndescription: d\n", "...\nname: @@\ndescription: d\n", "# a\n--- # b\nname: @@\ndescription: d\n...\n", "--- {name: @@, description: d}\n", "--- !!map {name: @@, description: d}\n", "--- &a {name: @@, description: d}\n", "---\tname: @@\n", "\ufeffname: @@\ndescription: d\n", "\ufeff# a\nname: @@\ndescription: d\n", "\ufeff{name: @@, description: d}\n", "name: @@\ndescription: d\n\ufeff\n",
-	"description: d\nname: @@\n", "k: &a d\nname: @@\ndescription: *a\n", "name: @@\n\"description\": d\nk: {\"name\": x}\n",
-}
-
-// formDocuments gives each form with line feeds and with carriage returns,
-// and each whole document.
+// formDocuments gives each form and each whole document.
 func formDocuments() []document {
 	var documents []document
 	for _, form := range forms {
 		documents = append(documents, document{origin: "form", yaml: header + form})
 	}
-	for _, whole := range wholes {
-		documents = append(documents, document{origin: "whole", yaml: whole})
+	for _, whole := range slices.Concat(wholes, directives) {
+		documents = append(documents, document{origin: "whole document", yaml: whole})
+	}
+	for _, form := range slices.Sorted(maps.Keys(forgiven)) {
+		documents = append(documents, document{origin: "forgiven", yaml: header + form, means: header + forgiven[form]})
+	}
+	for _, stream := range slices.Sorted(maps.Keys(streams)) {
+		documents = append(documents, document{origin: "stream", yaml: stream, means: streams[stream]})
+	}
+	for _, form := range slices.Sorted(maps.Keys(limits)) {
+		documents = append(documents, document{origin: "limit: " + limits[form], yaml: header + form, limit: limits[form]})
 	}
 	return documents
+}
+
+// wholes are documents that leave no room for name and description in front.
+var wholes = []string{
+	"{name: @@, description: d}\n", "{name: @@, description: d, k: [a, {b: c}]}\n",
+	"{\n  \"name\": \"@@\",\n  \"description\": \"d\",\n  \"k\": {\"a\":1,\"b\":[true,null]}\n}\n",
+	"{name: @@, description: d} # c\n", "{name: @@, description: d,\nk: a\n}\n",
+	"{name: @@, description: d}\nk: v\n", "{? name : @@, ? description : d}\n",
+	"? name\n: @@\n? description\n: d\n", "'name': @@\n\"description\": d\n", " name: @@\n description: d\n",
+	"  name: @@\n  description: d\n  k:\n    - a\n", "\nname: @@\ndescription: d\n",
+	"# a\n\n# b\nname: @@\n\n# c\ndescription: d\n", "!!map\nname: @@\ndescription: d\n",
+	"&a\nname: @@\ndescription: d\n", "!custom\nname: @@\ndescription: d\n",
+	"!!map {name: @@, description: d}\n", "name: &a @@\ndescription: *a\n",
+	"name: !!str @@\ndescription: !!str d\n", "name: |-\n  @@\ndescription: >\n  a\n  b\n",
+	"name: \"@@\"\ndescription: 'd'\n", "name: @@\ndescription: a\n  b\n\n  c\n",
+	"name: @@ # n\ndescription: d # d\n", "name: @@\r\ndescription: d\r\n",
+	"name: @@\ndescription: >-\n  a\n\n  b\n   c\n", "--- # a\nname: @@\ndescription: d\n",
+	"--- # a\n--- # b\nname: @@\ndescription: d\n", "...\nname: @@\ndescription: d\n",
+	"# a\n--- # b\nname: @@\ndescription: d\n...\n", "--- {name: @@, description: d}\n",
+	"--- !!map {name: @@, description: d}\n", "--- &a {name: @@, description: d}\n", "---\tname: @@\n",
+	"\ufeffname: @@\ndescription: d\n", "\ufeff# a\nname: @@\ndescription: d\n",
+	"\ufeff{name: @@, description: d}\n", "name: @@\ndescription: d\n\ufeff\n", "description: d\nname: @@\n",
+	"k: &a d\nname: @@\ndescription: *a\n", "name: @@\n\"description\": d\nk: {\"name\": x}\n",
+}
+
+// directives are documents with lines before them that say how to read them.
+var directives = []string{
+	"%YAML 1.2\n--- # a\nname: @@\ndescription: d\n", "%YAML 1.3\n--- # a\nname: @@\ndescription: d\n",
+	"%YAML 2.0\n--- # a\nname: @@\ndescription: d\n",
+	"%TAG !e! tag:example.org,2024:\n--- # a\nname: @@\ndescription: d\nk: !e!x a\n",
+	"%TAG ! tag:example.org,2024:\n--- # a\nname: @@\ndescription: d\nk: !x a\n",
+	"%TAG !y! tag:yaml.org,2002:\n--- # a\nname: @@\ndescription: d\nk: !y!str 12\n",
+	"%FOO bar\n--- # a\nname: @@\ndescription: d\n", "%YAML 1.2\n%YAML 1.2\n--- # a\nname: @@\ndescription: d\n",
+	"%YAML 1.2 # b\n--- # a\nname: @@\ndescription: d\n", "%YAML 1.2\nname: @@\ndescription: d\n",
 }

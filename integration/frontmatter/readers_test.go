@@ -3,33 +3,32 @@ package frontmatter
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
-	"os"
+	"errors"
+	"fmt"
 	"os/exec"
-	"path/filepath"
-	"runtime"
-	"strings"
-	"sync"
+	"slices"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // outcome is what one reader made of a document.
 type outcome struct {
+	text    string // the value in JSON
 	value   any
 	refusal string // why there is no value, or empty
 	// rules are the problems that skills-mcp reports.
 	rules []string
-	// tags, oddKeys and depth come from the syntax tree of the JavaScript
-	// reader: tags written, keys that are no strings, levels of collections.
-	tags    []string
-	oddKeys int
-	depth   int
+	// oddKeys and depth come from the syntax tree of the JavaScript reader:
+	// the number of keys that are no strings, and of nested collections.
+	oddKeys, depth int
 	// odd names the types that a Python reader gave and JSON has not.
 	odd []string
-	// unlike are the plain scalars that a Python reader's own schema reads
-	// otherwise than the core schema.
-	unlike []string
+	// asked tells that the reader was asked at all.
+	asked bool
 }
 
 // reading is a document with what everybody made of it.
@@ -46,207 +45,149 @@ func readAll(t *testing.T, documents []document) []reading {
 	t.Helper()
 	root := t.TempDir()
 	documents = write(t, root, documents)
-	readings := make([]reading, len(documents))
+	env, server := program.Home(t), program.Binary(t)
 	texts, meant := make([]string, len(documents)), make([]string, len(documents))
 	for i, d := range documents {
-		readings[i].document = d
 		texts[i], meant[i] = d.yaml, d.means
 	}
-	var running sync.WaitGroup
-	running.Go(func() {
-		for i, o := range list(t, root, len(documents)) {
-			readings[i].ours = o
-		}
+	var ours, inJS []outcome
+	var inPy []pythonOutcome
+	running, ctx := errgroup.WithContext(t.Context())
+	running.Go(func() (err error) {
+		ours, err = list(ctx, env, server, root, len(documents))
+		return err
 	})
-	running.Go(func() {
-		for i, o := range readJavaScript(t, append(texts[:len(texts):len(texts)], meant...)) {
-			if i < len(texts) {
-				readings[i].javascript = o
-			} else {
-				readings[i-len(texts)].meant = o
-			}
-		}
+	running.Go(func() (err error) {
+		inJS, err = readJavaScript(ctx, env, slices.Concat(texts, meant))
+		return err
 	})
-	running.Go(func() {
-		for i, o := range readPython(t, texts) {
-			readings[i].core, readings[i].ruamel, readings[i].pyyaml = o.core, o.ruamel, o.pyyaml
-		}
+	running.Go(func() (err error) {
+		inPy, err = readPython(ctx, env, texts)
+		return err
 	})
-	running.Wait()
-	if t.Failed() {
-		t.FailNow()
+	if err := running.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	readings := make([]reading, len(documents))
+	for i, d := range documents {
+		py := inPy[i]
+		readings[i] = reading{
+			document: d, ours: ours[i], javascript: inJS[i], meant: inJS[len(documents)+i],
+			core: py.core, ruamel: py.ruamel, pyyaml: py.pyyaml,
+		}
 	}
 	return readings
 }
 
 // read is what a program says of one document.
 type read struct {
-	JSON   string
-	Error  string
-	Odd    []string
-	Unlike []string
-	Facts  struct {
-		Tags    []string
+	JSON  string
+	Error string
+	Odd   []string
+	Facts struct {
 		OddKeys int
 		Depth   int
 	}
 }
 
-func (r read) outcome(t *testing.T) outcome {
-	t.Helper()
+func (r *read) outcome() (outcome, error) {
+	if r == nil {
+		return outcome{}, nil
+	}
 	o := outcome{
-		refusal: r.Error,
-		tags:    r.Facts.Tags, oddKeys: r.Facts.OddKeys, depth: r.Facts.Depth,
-		odd: r.Odd, unlike: r.Unlike,
+		refusal: r.Error, asked: true, odd: r.Odd, text: r.JSON,
+		oddKeys: r.Facts.OddKeys, depth: r.Facts.Depth,
 	}
 	if o.refusal != "" {
-		return o
+		return o, nil
 	}
 	var err error
 	if o.value, err = parseJSON([]byte(r.JSON)); err != nil {
-		t.Errorf("a reader wrote %q: %v", r.JSON, err)
+		return outcome{}, fmt.Errorf("a reader wrote %q: %w", r.JSON, err)
 	}
-	return o
+	return o, nil
 }
 
-func readJavaScript(t *testing.T, texts []string) []outcome {
-	t.Helper()
-	var said []read
-	ask(t, texts, &said, "node", nodeScript)
+func readJavaScript(ctx context.Context, env, texts []string) ([]outcome, error) {
+	said, err := ask[*read](ctx, env, texts, "node", nodeScript)
+	if err != nil {
+		return nil, err
+	}
 	outcomes := make([]outcome, len(said))
 	for i, r := range said {
-		outcomes[i] = r.outcome(t)
+		if outcomes[i], err = r.outcome(); err != nil {
+			return nil, err
+		}
 	}
-	return outcomes
+	return outcomes, nil
 }
 
 type pythonOutcome struct{ core, ruamel, pyyaml outcome }
 
-func readPython(t *testing.T, texts []string) []pythonOutcome {
-	t.Helper()
-	var said []struct{ Core, Ruamel, PyYAML read }
-	ask(t, texts, &said, python(), pythonScript)
+func readPython(ctx context.Context, env, texts []string) ([]pythonOutcome, error) {
+	type answer struct{ Core, Ruamel, PyYAML *read }
+	said, err := ask[answer](ctx, env, texts, program.Python(venvDir), pythonScript)
+	if err != nil {
+		return nil, err
+	}
 	outcomes := make([]pythonOutcome, len(said))
 	for i, r := range said {
-		outcomes[i] = pythonOutcome{r.Core.outcome(t), r.Ruamel.outcome(t), r.PyYAML.outcome(t)}
+		var errs [3]error
+		o := &outcomes[i]
+		o.core, errs[0] = r.Core.outcome()
+		o.ruamel, errs[1] = r.Ruamel.outcome()
+		o.pyyaml, errs[2] = r.PyYAML.outcome()
+		if err := errors.Join(errs[:]...); err != nil {
+			return nil, err
+		}
 	}
-	return outcomes
+	return outcomes, nil
 }
 
-// ask gives a program the texts and decodes what it answers.
-func ask(t *testing.T, texts []string, answer any, name string, args ...string) {
-	t.Helper()
-	encoded := make([]string, len(texts))
-	for i, text := range texts {
-		encoded[i] = base64.StdEncoding.EncodeToString([]byte(text))
+// askedAtOnce bounds the texts that one process reads, so that none takes long
+// even where the machine is busy.
+const askedAtOnce = 400
+
+// ask gives a program the texts, some at a time, and decodes what it answers
+// to each.
+func ask[T any](ctx context.Context, env, texts []string, name string, args ...string) ([]T, error) {
+	var answers []T
+	for some := range slices.Chunk(texts, askedAtOnce) {
+		encoded := make([][]byte, len(some)) // as base64 in JSON
+		for i, text := range some {
+			encoded[i] = []byte(text)
+		}
+		question, err := json.Marshal(encoded)
+		if err != nil {
+			return nil, err
+		}
+		said, err := output(ctx, env, question, name, args...)
+		if err != nil {
+			return nil, err
+		}
+		var found []T
+		if err := json.Unmarshal(said, &found); err != nil {
+			return nil, fmt.Errorf("%s said %.200q: %w", name, said, err)
+		}
+		if len(found) != len(some) {
+			return nil, fmt.Errorf("%s read %d of %d documents", name, len(found), len(some))
+		}
+		answers = append(answers, found...)
 	}
-	question, err := json.Marshal(encoded)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	said := output(t, question, name, args...)
-	if err := json.Unmarshal(said, answer); err != nil {
-		t.Errorf("%s said %.200q: %v", name, said, err)
-	}
+	return answers, nil
 }
 
-// output runs a program to its end and gives its stdout. A failure fails the
-// test, which may run it beside others.
-func output(t *testing.T, stdin []byte, name string, args ...string) []byte {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+// output runs a program to its end and gives its stdout.
+func output(ctx context.Context, env []string, stdin []byte, name string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, program.Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = home(t)
+	cmd.Env = env
 	cmd.Stdin = bytes.NewReader(stdin)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		t.Errorf("%v: %v\n%s", cmd.Args, err, stderr.Bytes())
+		return nil, fmt.Errorf("%v: %w\n%s", cmd.Args, err, stderr.Bytes())
 	}
-	return stdout.Bytes()
-}
-
-// home is an environment of its own for one process: nothing of the user who
-// runs the tests is read or written.
-func home(t *testing.T) []string {
-	t.Helper()
-	dir := t.TempDir()
-	env := []string{
-		"HOME=" + dir,
-		"USERPROFILE=" + dir,
-		"XDG_CONFIG_HOME=" + filepath.Join(dir, "config"),
-		"XDG_STATE_HOME=" + filepath.Join(dir, "state"),
-		"XDG_CACHE_HOME=" + filepath.Join(dir, "cache"),
-		"PATH=" + os.Getenv("PATH"),
-		"LANG=C.UTF-8",
-		"PYTHONDONTWRITEBYTECODE=1",
-		"PYTHONIOENCODING=utf-8",
-		// A data race ends the server at once, which no test survives.
-		"GORACE=halt_on_error=1 atexit_sleep_ms=0",
-	}
-	if runtime.GOOS == "windows" {
-		env = append(env, "SystemRoot="+os.Getenv("SystemRoot"), "TEMP="+dir)
-	}
-	return env
-}
-
-// list has skills-mcp read the documents below root.
-func list(t *testing.T, root string, n int) []outcome {
-	t.Helper()
-	var listing struct {
-		Skills []struct {
-			Path        string
-			Frontmatter json.RawMessage
-		}
-		Problems []struct{ Severity, File, Rule string }
-	}
-	said := output(t, nil, binary, "list", "--json", root)
-	if err := json.Unmarshal(said, &listing); err != nil {
-		t.Errorf("list --json said %.200q: %v", said, err)
-		return nil
-	}
-	byDirectory := map[string]int{}
-	for i := range n {
-		byDirectory[directory(i)] = i
-	}
-	place := func(path string) int {
-		i, found := byDirectory[filepath.Base(filepath.Dir(path))]
-		if !found {
-			t.Errorf("list --json names %s, which is none of the documents", path)
-		}
-		return i
-	}
-	outcomes := make([]outcome, n)
-	for i := range outcomes {
-		outcomes[i].refusal = "not published and no problem reported"
-	}
-	for _, p := range listing.Problems {
-		o := &outcomes[place(p.File)]
-		o.rules = append(o.rules, p.Rule)
-		if p.Severity == "error" {
-			o.refusal = p.Rule
-		}
-	}
-	for _, skill := range listing.Skills {
-		o := &outcomes[place(skill.Path)]
-		o.refusal = ""
-		var err error
-		if o.value, err = parseJSON(skill.Frontmatter); err != nil {
-			t.Errorf("list --json gives %s the frontmatter %q: %v", skill.Path, skill.Frontmatter, err)
-		}
-	}
-	return outcomes
-}
-
-// refusedBy tells whether skills-mcp excluded the document by one of these
-// rules.
-func (o outcome) refusedBy(rules ...string) bool {
-	for _, rule := range rules {
-		if strings.EqualFold(o.refusal, rule) {
-			return true
-		}
-	}
-	return false
+	return stdout.Bytes(), nil
 }

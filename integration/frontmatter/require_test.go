@@ -1,62 +1,31 @@
 package frontmatter
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // Where npm and pip put the readers, and the programs that drive them.
 const (
-	nodePackage  = "node/node_modules/yaml/package.json"
+	nodeDir      = "node"
 	nodeScript   = "node/read.mjs"
 	venvDir      = ".venv"
 	pythonScript = "python/read.py"
 )
 
-// requirements find out what a reader needs. An error says what is missing.
-var requirements = map[string]func() error{
-	"node": func() error {
-		if _, err := exec.LookPath("node"); err != nil {
-			return err
-		}
-		if _, err := os.Stat(nodePackage); err != nil {
-			return fmt.Errorf("the npm package yaml is not installed under integration/frontmatter/node")
-		}
-		return nil
-	},
-	"python": func() error {
-		if out, err := exec.Command(python(), "-c", "import ruamel.yaml, yaml").CombinedOutput(); err != nil {
-			return fmt.Errorf("ruamel.yaml and PyYAML are not installed in integration/frontmatter/%s: %w: %s",
-				venvDir, err, strings.TrimSpace(string(out)))
-		}
-		return nil
-	},
-}
-
-// python is the virtual environment's interpreter.
-func python() string {
-	if runtime.GOOS == "windows" {
-		return filepath.Join(venvDir, "Scripts", "python.exe")
-	}
-	return filepath.Join(venvDir, "bin", "python")
-}
-
-// require skips the test where the named requirement is not met, or fails it
-// where SKILLS_MCP_REQUIRE says that it must be.
-func require(t *testing.T, name string) {
+// requireReaders skips the test where a reader is missing, or fails it where
+// SKILLS_MCP_REQUIRE says that it must be there.
+func requireReaders(t *testing.T) {
 	t.Helper()
-	err := requirements[name]()
-	if err == nil {
-		return
+	program.Require(t, "node", program.NodePackages(nodeDir, "yaml"))
+	program.Require(t, "python", program.PythonPackages(venvDir, "ruamel.yaml", "yaml"))
+	// What the readers' processes read, go test does not see, and would repeat
+	// its last result.
+	for _, name := range []string{nodeScript, pythonScript, "node/package-lock.json", "python/requirements.txt"} {
+		if _, err := os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if slices.Contains(strings.Split(os.Getenv("SKILLS_MCP_REQUIRE"), ","), name) {
-		t.Fatalf("SKILLS_MCP_REQUIRE names %s, but: %v (make test-setup installs it)", name, err)
-	}
-	t.Skipf("needs %s: %v (make test-setup installs it)", name, err)
 }

@@ -8,14 +8,12 @@
 import { readFileSync } from 'node:fs';
 import * as YAML from 'yaml';
 
-/** What the syntax tree tells: the tags written, the keys that are no strings, how deep values nest. */
+/** What the syntax tree tells: how many keys are no strings, and how deep collections nest. */
 function facts(text) {
   const document = YAML.parseDocument(text, { logLevel: 'silent' });
-  const found = { tags: [], oddKeys: 0, depth: 0 };
-  const tag = (node) => node?.tag && !found.tags.includes(node.tag) && found.tags.push(node.tag);
+  const found = { oddKeys: 0, depth: 0 };
   YAML.visit(document, {
-    Node(key, node, path) {
-      tag(node);
+    Node(_, node, path) {
       found.depth = Math.max(found.depth, path.filter(YAML.isCollection).length);
     },
     Pair(_, { key }) {

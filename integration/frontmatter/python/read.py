@@ -21,6 +21,7 @@ for an octal one.
 """
 
 import base64
+import functools
 import json
 import math
 import re
@@ -77,11 +78,13 @@ def read_ruamel(text):
     return reader.load(text)
 
 
+@functools.cache
 def ruamel_reads_alike(text):
     resolver = ruamel.yaml.resolver.VersionedResolver((1, 2))
     return resolver.resolve(ruamel.yaml.nodes.ScalarNode, text, (True, False)).suffix == core_tag(text)
 
 
+@functools.cache
 def pyyaml_reads_alike(text):
     tag = yaml.resolver.Resolver().resolve(yaml.ScalarNode, text, (True, False))
     # A leading zero makes an octal number in YAML 1.1 and a decimal one in 1.2.
@@ -91,15 +94,16 @@ def pyyaml_reads_alike(text):
 class Encoder:
     """Turns values into what JSON can hold and keeps the types that it cannot."""
 
-    # Aliases can stand for more than anybody can write down.
-    budget = 100_000
+    # Values and characters that it takes. Aliases can stand for more than
+    # anybody can write down.
+    budget = 2_000_000
 
     def __init__(self):
         self.odd = set()
         self.above = []
 
     def plain(self, value):
-        self.budget -= 1
+        self.budget -= 1 + (len(value) if isinstance(value, str) else 0)
         if self.budget < 0:
             raise ValueError("the aliases expand to too much")
         if value is None or isinstance(value, (bool, int, str)):

@@ -1,5 +1,0 @@
-//go:build !race
-
-package frontmatter
-
-const raceEnabled = false
