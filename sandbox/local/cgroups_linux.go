@@ -38,9 +38,16 @@ var lastCgroup atomic.Int64
 
 // findCgroups finds where this process may make cgroups, by making one. What
 // servers that were killed have left there is removed.
-func findCgroups() *cgroups {
+//
+// The tier full needs none for processes: its limit on a user's processes is
+// one on those of the run, and entering a cgroup takes the kernel a while.
+func findCgroups(tier Tier) *cgroups {
 	c := new(cgroups)
-	for controller, place := range map[string]*string{"memory": &c.memory, "pids": &c.pids} {
+	places := map[string]*string{"memory": &c.memory}
+	if tier == Restricted {
+		places["pids"] = &c.pids
+	}
+	for controller, place := range places {
 		dir := cgroupDir(controller)
 		if dir == "" {
 			continue

@@ -54,7 +54,7 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 	s.layout = newLayout(options.path())
 	s.base = s.layout.environ()
 	s.spawner = newSpawner()
-	s.cgroups = findCgroups()
+	s.cgroups = findCgroups(tier)
 	if tier == Full && runsAsNobody() {
 		s.owners = newOwners(s.spawner)
 	}

@@ -101,7 +101,7 @@ func (t *Tree) startSupervisor() error {
 	t.supervisor = &exec.Cmd{
 		Path:        SelfExe,
 		Args:        []string{t.config.Name},
-		Env:         []string{},
+		Env:         []string{"GOMAXPROCS=1"}, // it mostly waits
 		ExtraFiles:  append([]*os.File{orders, reportTo}, t.config.ExtraFiles...),
 		SysProcAttr: t.config.Attr,
 	}

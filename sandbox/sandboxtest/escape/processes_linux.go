@@ -95,8 +95,8 @@ func readMemory(v Victims) error {
 	return nil
 }
 
-// anyAddress is a page that every process of this binary's kind may have: the
-// call is refused before the address matters, or says EFAULT.
+// vmCall tries to use the memory of a process. The address is nobody's: whether
+// the call is allowed is decided first, and what is allowed then says EFAULT.
 func vmCall(number uintptr, pid int) error {
 	buf := make([]byte, 1)
 	local := unix.Iovec{Base: &buf[0], Len: 1}
