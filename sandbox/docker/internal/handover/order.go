@@ -35,9 +35,9 @@ const Ack = 0x06
 // NonceBytes is the length of a nonce.
 const NonceBytes = 16
 
-// maxOrderBytes bounds what is read before the program starts. Linux takes
-// about 2 MiB of arguments and environment.
-const maxOrderBytes = 16 << 20
+// MaxOrderBytes is the longest order that is read. Linux takes about 2 MiB of
+// arguments and environment.
+const MaxOrderBytes = 16 << 20
 
 // errMalformed means that the two sides do not speak the same protocol.
 var errMalformed = errors.New("malformed order")
@@ -87,7 +87,7 @@ func ReadOrder(r io.Reader) (Order, error) {
 		return Order{}, err
 	}
 	n := binary.BigEndian.Uint32(length[:])
-	if n > maxOrderBytes {
+	if n > MaxOrderBytes {
 		return Order{}, errMalformed
 	}
 	frame := make([]byte, n)
