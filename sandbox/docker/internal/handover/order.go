@@ -2,8 +2,8 @@
 // say to each other over the container's three streams:
 //
 //   - The server writes one [Order] to standard input, then the program's own
-//     input. It keeps the stream open: its end tells the entry program that
-//     the server lets go, or is dead.
+//     input, which the entry program takes at once and whole. The stream stays
+//     open: its end tells that the server lets go, or is dead.
 //   - The entry program writes [Ack] to standard output when it has the order.
 //     Then come the program's streams. When no process of the program is left,
 //     the order's nonce ends each stream, and a [Report] follows it on standard
