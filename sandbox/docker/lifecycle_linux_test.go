@@ -43,7 +43,7 @@ func serveBusily(workspace string) error {
 		return err
 	}
 	for {
-		spec := sandbox.Spec{Shell: "setsid sleep 1000 & sleep 0.1", Workspace: workspace, Limits: sandbox.Limits{Timeout: 300 * time.Millisecond}}
+		spec := sandbox.Spec{Shell: "setsid sleep 1000 & [ $((RANDOM % 2)) = 0 ] || sleep 1000", Workspace: workspace, Limits: sandbox.Limits{Timeout: 300 * time.Millisecond}}
 		if _, err := backend.Run(context.Background(), spec); err != nil {
 			return err
 		}
