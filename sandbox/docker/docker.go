@@ -11,6 +11,10 @@
 // that, when the server lets go, and when the server dies. So containers can
 // be started ahead, and none outlives its server. Each is used once.
 //
+// A program's input waits in the memory of its container, and counts as such.
+// Where the server is root, programs run as nobody: what they are to read must
+// be readable to all.
+//
 // What is created carries labels that name its server. [New] removes what a
 // server that is gone left in the engine; others' containers are left alone.
 package docker

@@ -1,8 +1,10 @@
 package docker_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,5 +137,19 @@ func TestUsageIsMeasured(t *testing.T) {
 	result := run(t, backend, sandbox.Spec{Shell: `i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.1`})
 	if result.CPUTime <= 0 || result.CPUTime > result.Duration || result.Duration < 100*time.Millisecond {
 		t.Errorf("CPU time %v of %v", result.CPUTime, result.Duration)
+	}
+}
+
+func TestArgumentsThatAreTooLong(t *testing.T) {
+	t.Parallel()
+	backend := openUntilEnd(t)
+	for _, length := range []int{100_000, 3 << 20, 20 << 20} { // of which the system takes the first
+		_, err := backend.Run(t.Context(), sandbox.Spec{
+			Argv: append([]string{"true"}, slices.Repeat([]string{strings.Repeat("x", 1000)}, length/1000)...), Workspace: t.TempDir(),
+		})
+		setup := new(sandbox.SetupError)
+		if refused := errors.As(err, &setup) && setup.Rule == "arguments-too-long"; refused != (length > 1<<20) {
+			t.Errorf("%d bytes of arguments give %v", length, err)
+		}
 	}
 }

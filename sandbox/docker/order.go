@@ -35,7 +35,11 @@ func (b *Backend) order(spec sandbox.Spec) (handover.Order, error) {
 	if spec.InSkill {
 		dir = skillTarget
 	}
-	return handover.Order{Dir: dir, Argv: argv, Env: env, Deadline: spec.Limits.Timeout + deadlineGrace}, nil
+	order := handover.Order{Dir: dir, Argv: argv, Env: env, Deadline: spec.Limits.Timeout + deadlineGrace}
+	if len(order.Encode()) > handover.MaxOrderBytes {
+		return handover.Order{}, startFailed(syscall.E2BIG)
+	}
+	return order, nil
 }
 
 // environ gives the environment of one run. Of the server's own environment

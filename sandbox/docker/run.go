@@ -77,8 +77,11 @@ func (b *Backend) watch(ctx context.Context, spec sandbox.Spec, at place, order 
 			return sandbox.Result{}, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, err)
 		}
 		result, started, err := b.attempt(ctx, spec, c, order, open)
-		if started || !spare || err != nil {
+		if started || err != nil {
 			return result, err
+		}
+		if !spare {
+			return sandbox.Result{}, fmt.Errorf("%w: a container ended before it was told what to run", sandbox.ErrUnavailable)
 		}
 	}
 }

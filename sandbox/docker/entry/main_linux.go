@@ -8,6 +8,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -44,11 +45,17 @@ func serve() int {
 	if _, err := os.Stdout.Write([]byte{handover.Ack}); err != nil {
 		return 1
 	}
+	// All of it now: while some is on its way, and nobody reads it, the engine
+	// would not notice that the server is gone.
+	stdin := make([]byte, order.StdinBytes)
+	if _, err := io.ReadFull(os.Stdin, stdin); err != nil {
+		return 1
+	}
 	var report handover.Report
 	if len(order.Argv) == 0 {
 		report = list(order)
 	} else {
-		report = run(order, victims)
+		report = run(order, stdin, victims)
 	}
 	if _, err := os.Stdout.Write(order.Nonce[:]); err != nil {
 		return 1

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"syscall"
 	"time"
@@ -38,8 +37,8 @@ type death struct {
 
 // run runs the program of an order and returns when none of its processes is
 // left.
-func run(order handover.Order, victims *os.File) handover.Report {
-	pid, err := start(order, victims)
+func run(order handover.Order, stdin []byte, victims *os.File) handover.Report {
+	pid, err := start(order, stdin, victims)
 	if err != nil {
 		return handover.Report{Errno: errnoOf(err)}
 	}
@@ -50,8 +49,8 @@ func run(order handover.Order, victims *os.File) handover.Report {
 }
 
 // start starts the program on this process's output streams.
-func start(order handover.Order, victims *os.File) (int, error) {
-	stdin, err := input(order.StdinBytes)
+func start(order handover.Order, data []byte, victims *os.File) (int, error) {
+	stdin, err := input(data)
 	if err != nil {
 		return 0, err
 	}
@@ -72,10 +71,9 @@ func start(order handover.Order, victims *os.File) (int, error) {
 	return pid, err
 }
 
-// input gives the end of a pipe from which the program reads the next n bytes
-// of this process's own input, or what reads as empty.
-func input(n uint64) (*os.File, error) {
-	if n == 0 {
+// input gives the end of a pipe from which the program reads data.
+func input(data []byte) (*os.File, error) {
+	if len(data) == 0 {
 		return os.Open(os.DevNull)
 	}
 	read, write, err := os.Pipe()
@@ -84,13 +82,12 @@ func input(n uint64) (*os.File, error) {
 	}
 	go func() {
 		defer write.Close()
-		io.CopyN(write, os.Stdin, int64(n)) // the program need not read it all
+		write.Write(data) // the program need not read it all
 	}()
 	return read, nil
 }
 
-// leash gives a channel that is closed when the server lets go, also while
-// there is input that nobody reads.
+// leash gives a channel that is closed when the server lets go.
 func leash() <-chan struct{} {
 	gone := make(chan struct{})
 	go func() {

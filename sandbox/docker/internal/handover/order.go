@@ -2,8 +2,8 @@
 // say to each other over the container's three streams:
 //
 //   - The server writes one [Order] to standard input, then the program's own
-//     input. It keeps the stream open: its end tells the entry program that
-//     the server lets go, or is dead.
+//     input, which the entry program takes at once and whole. The stream stays
+//     open: its end tells that the server lets go, or is dead.
 //   - The entry program writes [Ack] to standard output when it has the order.
 //     Then come the program's streams. When no process of the program is left,
 //     the order's nonce ends each stream, and a [Report] follows it on standard
@@ -35,9 +35,9 @@ const Ack = 0x06
 // NonceBytes is the length of a nonce.
 const NonceBytes = 16
 
-// maxOrderBytes bounds what is read before the program starts. Linux takes
-// about 2 MiB of arguments and environment.
-const maxOrderBytes = 16 << 20
+// MaxOrderBytes is the longest order that is read. Linux takes about 2 MiB of
+// arguments and environment.
+const MaxOrderBytes = 16 << 20
 
 // errMalformed means that the two sides do not speak the same protocol.
 var errMalformed = errors.New("malformed order")
@@ -87,7 +87,7 @@ func ReadOrder(r io.Reader) (Order, error) {
 		return Order{}, err
 	}
 	n := binary.BigEndian.Uint32(length[:])
-	if n > maxOrderBytes {
+	if n > MaxOrderBytes {
 		return Order{}, errMalformed
 	}
 	frame := make([]byte, n)
