@@ -72,6 +72,7 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 	if err != nil {
 		return nil, err
 	}
+	arguments.Script = s.inSkill(arguments.Script)
 	spec, request, err := program(skill, arguments)
 	if err != nil {
 		return nil, err
@@ -105,6 +106,16 @@ func (s *Server) workspace(ctx context.Context, handle string) (sandbox.Workspac
 		return s.opts.Workspaces.Get(handle)
 	}
 	return s.sessions.workspace(ctx, s.opts.Workspaces)
+}
+
+// inSkill takes the skill's directory off a script's path: models tend to
+// write it as programs see it.
+func (s *Server) inSkill(script string) string {
+	script = strings.TrimPrefix(script, "$SKILL_DIR/")
+	if s.opts.Sandbox != nil {
+		script = strings.TrimPrefix(script, s.opts.Sandbox.Info().SkillDir+"/")
+	}
+	return script
 }
 
 // program turns arguments into what to run and what to ask the policy.
@@ -153,8 +164,7 @@ func oneProgram(arguments execArguments) error {
 }
 
 func scriptProgram(spec sandbox.Spec, arguments execArguments) (sandbox.Spec, policy.Request, error) {
-	// Models tend to write the path as the shell would see it.
-	script, err := resources.Clean(strings.TrimPrefix(arguments.Script, "$SKILL_DIR/"))
+	script, err := resources.Clean(arguments.Script)
 	if err != nil {
 		return spec, policy.Request{}, err
 	}

@@ -3,7 +3,6 @@ package host
 import (
 	"errors"
 	"os"
-	"os/signal"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -39,7 +38,7 @@ func (p *program) Fields(t *wire.Transfer) {
 
 func supervise() int {
 	// Handled, not ignored: what is ignored would be ignored by the program.
-	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
+	supervisor.DefaultSignals()
 	var what program
 	return supervisor.Serve(supervisor.Job{
 		Orders:  &what,
