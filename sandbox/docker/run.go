@@ -10,6 +10,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/artifact"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
 
@@ -42,11 +43,11 @@ func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, e
 	defer private.Close()
 	user, err := adopt(spec.Workspace)
 	if err != nil {
-		return sandbox.Result{}, missing("workspace", err)
+		return sandbox.Result{}, process.Missing("workspace", err)
 	}
 	before, err := artifact.Take(spec.Workspace)
 	if err != nil {
-		return sandbox.Result{}, missing("workspace", err)
+		return sandbox.Result{}, process.Missing("workspace", err)
 	}
 	at := placeOf(spec, user)
 	result, err := b.watch(ctx, spec, at, order, func(exceeded func()) *capture { return newCapture(spec, private, exceeded) })
@@ -114,7 +115,7 @@ func (b *Backend) attempt(ctx context.Context, spec sandbox.Spec, c *container, 
 	case !ended.acked && cause == nil:
 		return sandbox.Result{}, false, nil
 	case ended.report != nil && ended.report.Errno != 0:
-		return sandbox.Result{}, true, startFailed(syscall.Errno(ended.report.Errno))
+		return sandbox.Result{}, true, process.StartFailed(syscall.Errno(ended.report.Errno))
 	}
 	result := sandbox.Result{
 		Stdout:   capture.stdout.Output(),

@@ -106,7 +106,7 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 	}
 	defer end()
 	spec.Limits = withDefaults(spec.Limits)
-	if err := checkDirs(spec); err != nil {
+	if err := CheckDirs(spec); err != nil {
 		return sandbox.Result{}, err
 	}
 	start, err := check(spec)
@@ -120,7 +120,7 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 	defer private.Close()
 	before, err := artifact.Take(spec.Workspace)
 	if err != nil {
-		return sandbox.Result{}, missing("workspace", err)
+		return sandbox.Result{}, Missing("workspace", err)
 	}
 	result, err := r.watch(ctx, spec, start, private)
 	if err != nil {

@@ -27,8 +27,9 @@ func orDefault[T cmp.Ordered](limit *T, value T) {
 	}
 }
 
-// checkDirs checks the directories of a run.
-func checkDirs(spec sandbox.Spec) error {
+// CheckDirs checks the directories of a run. Errors are of type
+// [sandbox.SetupError].
+func CheckDirs(spec sandbox.Spec) error {
 	if err := checkDir("workspace", spec.Workspace); err != nil {
 		return err
 	}
@@ -51,12 +52,14 @@ func checkDir(which, dir string) error {
 		err = &os.PathError{Op: "stat", Path: dir, Err: syscall.ENOTDIR}
 	}
 	if err != nil {
-		return missing(which, err)
+		return Missing(which, err)
 	}
 	return nil
 }
 
-func missing(which string, err error) error {
+// Missing gives the [sandbox.SetupError] for a directory, the "skill" or the
+// "workspace", that cannot be used.
+func Missing(which string, err error) error {
 	return &sandbox.SetupError{
 		Rule:    which + "-missing",
 		Message: "the " + which + " directory is not there or cannot be opened",
