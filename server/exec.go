@@ -80,24 +80,38 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 	if err := s.decide(skill, request); err != nil {
 		return nil, err
 	}
-	if s.opts.Sandbox == nil {
-		return nil, failf(CodeSandboxUnavailable, "Do the task without running scripts, or tell the user.",
-			"nothing can be run: %s", s.opts.Unavailable)
+	if err := s.executable(); err != nil {
+		return nil, err
 	}
 	workspace, err := s.workspace(ctx, arguments.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	defer workspace.Hold()()
-	spec.SkillDir, spec.Workspace = skill.Dir, workspace.Dir
-	spec.Progress = progressFrom(ctx)
-	result, err := s.opts.Sandbox.Run(ctx, spec)
+	spec.SkillDir = skill.Dir
+	result, err := s.run(ctx, workspace, spec)
 	if err != nil {
 		return nil, err
 	}
 	s.log.Info("program ended", "skill", skill.Name, "op", request.Op, "status", result.Status,
 		"exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier)
 	return execAnswer(workspace, result), nil
+}
+
+// run runs a program in a workspace, and tells the caller of its progress.
+func (s *Server) run(ctx context.Context, workspace sandbox.Workspace, spec sandbox.Spec) (sandbox.Result, error) {
+	defer workspace.Hold()()
+	spec.Workspace = workspace.Dir
+	spec.Progress = progressFrom(ctx)
+	return s.opts.Sandbox.Run(ctx, spec)
+}
+
+// executable refuses where nothing can be run.
+func (s *Server) executable() error {
+	if s.opts.Sandbox == nil {
+		return failf(CodeSandboxUnavailable, "Do the task without running scripts, or tell the user.",
+			"nothing can be run: %s", s.opts.Unavailable)
+	}
+	return nil
 }
 
 // workspace gives the named workspace, or the caller's default.
