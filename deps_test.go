@@ -20,13 +20,15 @@ import (
 const module = "github.com/skills-mcp/skills-mcp"
 
 // roomImports says what each room may import of ours, its own packages aside.
-// A room is a top-level directory; "." is the module's root.
+// A room is a top-level directory; "." is the module's root, and internal
+// holds what several rooms need of the operating system and nobody else.
 var roomImports = map[string][]string{
 	".":           {},
-	"catalog":     {},
+	"internal":    {},
+	"catalog":     {"internal"},
 	"policy":      {},
-	"sandbox":     {},
-	"resources":   {"catalog"},
+	"sandbox":     {"internal"},
+	"resources":   {"catalog", "internal"},
 	"server":      {"catalog", "resources", "policy", "sandbox"},
 	"cmd":         {"catalog", "resources", "policy", "sandbox", "server"},
 	"testdata":    {},

@@ -9,7 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 )
+
+// archivesPrefix begins the name of a catalog's directory of extracted
+// archives.
+const archivesPrefix = "skills-mcp-catalog-"
 
 // isArchive tells whether a file is taken for an archive of skills by its
 // name.
@@ -21,7 +27,7 @@ func isArchive(name string) bool {
 // archives are the archives of a catalog, each extracted once for every
 // content it has had. The zero value is empty.
 type archives struct {
-	base    *scratch // nil until it is needed
+	base    *tempdir.Dir // nil until it is needed
 	known   map[string]*extraction
 	retired []string // superseded, to be removed when the next scan begins
 	used    map[string]bool
@@ -68,7 +74,7 @@ func (a *archives) close() error {
 	if base == nil {
 		return nil
 	}
-	return base.close()
+	return base.Close()
 }
 
 // open gives the directory with the contents of the archive at path, or an
@@ -170,14 +176,14 @@ func digest(file *os.File) (sum [sha256.Size]byte, size int64, err error) {
 // machine.
 func (a *archives) extract(r *report, file *os.File, size int64, sum [sha256.Size]byte, stem string) (dir, parent string, err error) {
 	if a.base == nil {
-		if a.base, err = newScratch(); err != nil {
+		if a.base, err = tempdir.New("", archivesPrefix); err != nil {
 			return "", "", err
 		}
 	}
-	if err = os.MkdirAll(a.base.dir, 0o700); err != nil {
+	if err = os.MkdirAll(a.base.Path(), 0o700); err != nil {
 		return "", "", err
 	}
-	parent, err = os.MkdirTemp(a.base.dir, hex.EncodeToString(sum[:8])+"-")
+	parent, err = os.MkdirTemp(a.base.Path(), hex.EncodeToString(sum[:8])+"-")
 	if err != nil {
 		return "", "", err
 	}

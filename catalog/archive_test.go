@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 )
@@ -185,33 +184,4 @@ func method(archive string, id uint16) string {
 	data := []byte(archive)
 	binary.LittleEndian.PutUint16(data[central(archive)+10:], id)
 	return string(data)
-}
-
-// TestLeftoversAreReaped plays a process that was killed: its directory is
-// there, and nobody holds its lock.
-func TestLeftoversAreReaped(t *testing.T) {
-	temp := plant(t, map[string]string{"skills-mcp-catalog-dead/x/SKILL.md": "x", "skills-mcp-catalog-fresh/x": "x", "other/x": "x"})
-	t.Setenv("TMPDIR", temp)
-	if os.TempDir() != temp {
-		t.Skip("the temporary directory is not named by TMPDIR here")
-	}
-	long := time.Now().Add(-time.Hour)
-	archive := plant(t, map[string]string{"a.skill": pack(t, member{name: "SKILL.md", text: skillText("a", "x")})})
-	live := openDirs(t, archive)
-	dirs, err := filepath.Glob(filepath.Join(temp, "*"))
-	check(t, err)
-	for _, dir := range dirs {
-		if !strings.HasSuffix(dir, "fresh") {
-			check(t, os.Chtimes(dir, long, long))
-		}
-	}
-	openDirs(t, archive)
-	for name, want := range map[string]bool{"skills-mcp-catalog-dead": false, "skills-mcp-catalog-fresh": true, "other": true} {
-		if _, err := os.Stat(filepath.Join(temp, name)); (err == nil) != want {
-			t.Errorf("%s is there: %v, want %v", name, err == nil, want)
-		}
-	}
-	if _, err := os.Stat(lookup(t, live.Snapshot(), "a").Dir); err != nil {
-		t.Errorf("the directory of a running catalog was removed: %v", err)
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 )
 
 // holding tells whether a workspace is in use, and when it last was. Its
@@ -64,5 +66,5 @@ func (w *Workspaces) remove(handle string) {
 	if len(w.expired) > handlesRemembered {
 		w.expired = w.expired[1:]
 	}
-	w.removal.Go(func() { _ = removeTree(filepath.Join(w.base, handle)) })
+	w.removal.Go(func() { _ = tempdir.Remove(filepath.Join(w.base, handle)) })
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 )
 
 var (
@@ -33,6 +35,9 @@ const (
 )
 
 const (
+	// workspacesPrefix begins the name of a server's directory of workspaces.
+	workspacesPrefix = "skills-mcp-workspaces-"
+
 	handlePrefix = "ws-"
 	handleBytes  = 16
 	// handlesRemembered is of how many expired workspaces one can tell that
@@ -72,7 +77,8 @@ func (w Workspace) Hold() (release func()) { return w.held.hold() }
 // more. Nothing runs in the background: what has expired goes at the next
 // call. It may be used from many goroutines.
 type Workspaces struct {
-	base string
+	base string // of dir
+	dir  *tempdir.Dir
 	idle time.Duration
 	max  int
 	now  func() time.Time
@@ -85,25 +91,16 @@ type Workspaces struct {
 }
 
 // NewWorkspaces makes a private directory for workspaces in base, or in the
-// system's directory for temporary files where base is empty.
+// system's directory for temporary files where base is empty. What servers of
+// this user that were killed left there is removed in the background.
 func NewWorkspaces(base string, options WorkspaceOptions) (*Workspaces, error) {
-	if base != "" {
-		if err := os.MkdirAll(base, 0o700); err != nil {
-			return nil, fmt.Errorf("make the directory for workspaces: %w", err)
-		}
-	}
-	dir, err := os.MkdirTemp(base, "skills-mcp-") // with mode 0700
-	if err == nil {
-		dir, err = filepath.Abs(dir)
-	}
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir) // programs see the path that getcwd gives
-	}
+	dir, err := tempdir.New(base, workspacesPrefix)
 	if err != nil {
-		return nil, fmt.Errorf("make the directory for workspaces: %w", err)
+		return nil, fmt.Errorf("workspaces: %w", err)
 	}
 	w := &Workspaces{
-		base: dir,
+		base: dir.Path(),
+		dir:  dir,
 		idle: options.Idle,
 		max:  options.Max,
 		now:  options.Now,
@@ -171,5 +168,5 @@ func (w *Workspaces) Close() error {
 	w.live = nil
 	w.mu.Unlock()
 	w.removal.Wait()
-	return removeTree(w.base)
+	return w.dir.Close()
 }

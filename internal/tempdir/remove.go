@@ -1,4 +1,4 @@
-package sandbox
+package tempdir
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 	"strconv"
 )
 
-// removeTree removes a directory with all that untrusted programs left in it:
+// Remove removes a directory with all that untrusted programs left in it:
 // directories without permissions, and trees so deep that they have no path
 // and that descending them would cost too many descriptors. Links are removed,
 // never followed. Nothing may write to the tree meanwhile.
-func removeTree(dir string) error {
+func Remove(dir string) error {
 	if os.RemoveAll(dir) == nil { // does for nearly all
 		return nil
 	}
