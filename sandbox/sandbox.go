@@ -68,6 +68,9 @@ type Spec struct {
 	// Workspace is the absolute host directory that the program may write.
 	Workspace string
 	Limits    Limits
+	// Caller is who wants the run, so that callers wait in turns (see
+	// [Queue]). Backends make nothing of it.
+	Caller string
 	// Progress, if set, is called from one goroutine with the newest whole
 	// line of output, at most four times a second.
 	Progress func(line string)

@@ -39,6 +39,7 @@ const (
 	CodeExecutionCanceled  Code = "execution_canceled"
 	CodeOutputLimit        Code = "output_limit"
 	CodeSandboxUnavailable Code = "sandbox_unavailable"
+	CodeSandboxBusy        Code = "sandbox_busy"
 	CodeSandboxSetup       Code = "sandbox_setup"
 	CodeWorkspaceUnknown   Code = "workspace_unknown"
 	CodeWorkspaceExpired   Code = "workspace_expired"
@@ -68,6 +69,7 @@ var Codes = map[Code]string{
 	CodeExecutionCanceled:  "The caller went away or canceled, and the program was killed.",
 	CodeOutputLimit:        "The program wrote more than the limit and was killed.",
 	CodeSandboxUnavailable: "Nothing can be run: no sandbox is configured or available.",
+	CodeSandboxBusy:        "So many programs wait to be run that no more are taken.",
 	CodeSandboxSetup:       "The program could not be started: a script or interpreter is missing or unusable.",
 	CodeWorkspaceUnknown:   "No workspace has that handle.",
 	CodeWorkspaceExpired:   "The workspace's lifetime is over.",
@@ -127,6 +129,8 @@ func asFailure(err error) *failure {
 		return &failure{Code: CodeWorkspaceExpired, Message: "that workspace's lifetime is over and its files are gone", Hint: hintNewWorkspace, cause: err}
 	case errors.Is(err, sandbox.ErrWorkspacesFull):
 		return &failure{Code: CodeWorkspaceLimit, Message: "too many workspaces are in use", Hint: "Wait until a run has ended, or go on in a workspace that you have.", cause: err}
+	case errors.Is(err, sandbox.ErrBusy):
+		return &failure{Code: CodeSandboxBusy, Message: "too many programs are waiting to be run", Hint: "Wait until some of yours have ended, then try again.", cause: err}
 	case errors.Is(err, sandbox.ErrUnavailable), errors.Is(err, sandbox.ErrWorkspacesClosed):
 		return &failure{Code: CodeSandboxUnavailable, Message: "the sandbox cannot run anything now", Hint: "Do the task without running scripts, or ask the user to restart skills-mcp.", cause: err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

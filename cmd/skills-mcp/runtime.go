@@ -39,7 +39,7 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 	if err != nil {
 		return nil, err
 	}
-	backend, unavailable, err := s.openSandbox(ctx, r.log)
+	backend, unavailable, err := s.openQueue(ctx, r.log)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,18 @@ const (
 	sandboxUnsafeHost = "unsafe-host"
 )
 
+// openQueue opens what [settings.openSandbox] does, behind a queue.
+func (s *settings) openQueue(ctx context.Context, log *slog.Logger) (queue sandbox.Backend, unavailable string, err error) {
+	if s.maxRuns < 0 {
+		return nil, "", usageError{fmt.Errorf("--max-runs %d is negative", s.maxRuns)}
+	}
+	backend, unavailable, err := s.openSandbox(ctx, log)
+	if err != nil || backend == nil {
+		return nil, unavailable, err
+	}
+	return sandbox.NewQueue(backend, sandbox.QueueOptions{Running: s.maxRuns}), "", nil
+}
+
 // openSandbox opens the backend that --sandbox names. Where there is none, it gives
 // nil and says why and how to get one. Nothing runs without isolation unless
 // it was asked for by name.

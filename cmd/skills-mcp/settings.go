@@ -18,6 +18,7 @@ type settings struct {
 	poll         time.Duration
 	sandbox      string
 	dockerImage  string
+	maxRuns      int
 	allowedTools string
 	pinned       []string
 	compatIndex  bool
@@ -31,6 +32,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 		"`BACKEND` that runs scripts: auto (the best isolation there is, or\noff where there is none), local (kernel isolation, Linux), docker (a\ncontainer for every run), off, or unsafe-host (no isolation at all)")
 	flags.StringVar(&s.dockerImage, "docker-image", docker.DefaultImage,
 		"`IMAGE` for --sandbox=docker, one that \"make image\" built or that is based\non such a one")
+	flags.IntVar(&s.maxRuns, "max-runs", 0,
+		"how many programs run at once, at most `N`; the others wait, and sessions take\nturns (default: twice the number of processors, at least 4)")
 	flags.StringVar(&s.allowedTools, "allowed-tools", string(policy.Enforce),
 		"`MODE` in which skills' allowed-tools are taken: enforce, or log (what is\nnot listed is allowed, and logged)")
 	flags.BoolVar(&s.strict, "strict", false,

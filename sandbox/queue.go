@@ -1,0 +1,237 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// ErrBusy means that so many runs wait already that one more would wait too
+// long.
+var ErrBusy = errors.New("too many runs are waiting")
+
+// Defaults of [QueueOptions].
+const (
+	// DefaultRunsPerProcessor and MinRuns give the default of
+	// QueueOptions.Running.
+	DefaultRunsPerProcessor = 2
+	MinRuns                 = 4
+	DefaultWaiting          = 1024
+)
+
+// positionInterval is the time between two looks at how far a run has come in
+// the queue.
+const positionInterval = 250 * time.Millisecond
+
+// QueueOptions configure a [Queue]. The zero value is ready to use.
+type QueueOptions struct {
+	// Running is how many runs there are at once. If zero,
+	// [DefaultRunsPerProcessor] for each processor, at least [MinRuns].
+	Running int
+	// Waiting is how many more may wait. If zero, [DefaultWaiting].
+	Waiting int
+}
+
+// Queue is a [Backend] that bounds how many runs another one has at once. The
+// others wait, and start in turns: one of each [Spec.Caller], so that nobody
+// has to wait for all that somebody else has asked for.
+//
+// While a run waits, its Spec.Progress is told how many start before it. Time
+// that it waits does not count for its timeout.
+type Queue struct {
+	backend Backend
+	options QueueOptions
+	closed  chan struct{}
+
+	mu      sync.Mutex
+	closing bool
+	running int
+	waiting int
+	lines   []*line // of callers who wait, whose turn is next first
+}
+
+// line is what one caller waits for, first come first.
+type line struct {
+	caller  string
+	tickets []ticket
+}
+
+// ticket is closed when its holder may run.
+type ticket chan struct{}
+
+var _ Backend = (*Queue)(nil)
+
+// NewQueue puts a queue before a backend, which it closes when it is closed.
+func NewQueue(backend Backend, options QueueOptions) *Queue {
+	if options.Running <= 0 {
+		options.Running = max(MinRuns, DefaultRunsPerProcessor*runtime.GOMAXPROCS(0))
+	}
+	if options.Waiting <= 0 {
+		options.Waiting = DefaultWaiting
+	}
+	return &Queue{backend: backend, options: options, closed: make(chan struct{})}
+}
+
+// Info describes the backend.
+func (q *Queue) Info() Info { return q.backend.Info() }
+
+// Run implements [Backend]. The error may wrap [ErrBusy] too.
+func (q *Queue) Run(ctx context.Context, spec Spec) (Result, error) {
+	switch err := q.enter(ctx, spec); {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return Result{Status: Canceled, ExitCode: -1, Info: q.Info()}, nil
+	case err != nil:
+		return Result{}, err
+	}
+	defer q.leave()
+	return q.backend.Run(ctx, spec)
+}
+
+// Close ends what waits and what runs.
+func (q *Queue) Close() error {
+	q.mu.Lock()
+	first := !q.closing
+	q.closing = true
+	q.mu.Unlock()
+	if first {
+		close(q.closed)
+	}
+	return q.backend.Close()
+}
+
+// enter returns when the run may start.
+func (q *Queue) enter(ctx context.Context, spec Spec) error {
+	mine, err := q.draw(spec.Caller)
+	if err != nil || mine == nil {
+		return err
+	}
+	look := time.NewTicker(positionInterval)
+	defer look.Stop()
+	for told := -1; ; {
+		if before := q.before(spec.Caller, mine); spec.Progress != nil && before != told {
+			told = before
+			spec.Progress(waitingLine(before))
+		}
+		select {
+		case <-mine:
+			return nil
+		case <-ctx.Done():
+			q.giveUp(spec.Caller, mine)
+			return ctx.Err()
+		case <-q.closed:
+			q.giveUp(spec.Caller, mine)
+			return errQueueClosed
+		case <-look.C:
+		}
+	}
+}
+
+var errQueueClosed = fmt.Errorf("%w: the server is shutting down", ErrUnavailable)
+
+func waitingLine(before int) string {
+	switch before {
+	case 0:
+		return "waiting for a run to end: next in the queue"
+	case 1:
+		return "waiting for a run to end: 1 other starts before"
+	default:
+		return fmt.Sprintf("waiting for a run to end: %d others start before", before)
+	}
+}
+
+// draw takes a place to run at once, without a ticket, or one in the queue.
+func (q *Queue) draw(caller string) (ticket, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.closing:
+		return nil, errQueueClosed
+	case q.running < q.options.Running: // so nobody waits
+		q.running++
+		return nil, nil
+	case q.waiting >= q.options.Waiting:
+		return nil, fmt.Errorf("%w: %d", ErrBusy, q.waiting)
+	}
+	mine := make(ticket)
+	q.waiting++
+	if i := q.line(caller); i >= 0 {
+		q.lines[i].tickets = append(q.lines[i].tickets, mine)
+	} else {
+		q.lines = append(q.lines, &line{caller, []ticket{mine}})
+	}
+	return mine, nil
+}
+
+// line gives the index of a caller's line, or -1. The lock is held.
+func (q *Queue) line(caller string) int {
+	return slices.IndexFunc(q.lines, func(l *line) bool { return l.caller == caller })
+}
+
+// before counts the runs whose turn comes before that of a ticket.
+func (q *Queue) before(caller string, mine ticket) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at, rounds := q.line(caller), -1
+	if at >= 0 {
+		rounds = slices.Index(q.lines[at].tickets, mine)
+	}
+	if rounds < 0 {
+		return 0 // it is called
+	}
+	count := 0
+	for i, l := range q.lines {
+		turns := rounds
+		if i < at {
+			turns++ // before the last round, too
+		}
+		count += min(turns, len(l.tickets))
+	}
+	return count
+}
+
+// leave makes room for the next run.
+func (q *Queue) leave() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.running--
+	q.call()
+}
+
+// call lets the next run start, if there is room. The lock is held.
+func (q *Queue) call() {
+	if len(q.lines) == 0 || q.running >= q.options.Running {
+		return
+	}
+	next := q.lines[0]
+	q.lines = q.lines[1:]
+	close(next.tickets[0])
+	next.tickets = next.tickets[1:]
+	q.running++
+	q.waiting--
+	if len(next.tickets) > 0 {
+		q.lines = append(q.lines, next)
+	}
+}
+
+// giveUp returns a ticket, and the place to run if it was called meanwhile.
+func (q *Queue) giveUp(caller string, mine ticket) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := q.line(caller)
+	if at >= 0 {
+		l := q.lines[at]
+		if i := slices.Index(l.tickets, mine); i >= 0 {
+			q.waiting--
+			if l.tickets = slices.Delete(l.tickets, i, i+1); len(l.tickets) == 0 {
+				q.lines = slices.Delete(q.lines, at, at+1)
+			}
+			return
+		}
+	}
+	q.running--
+	q.call()
+}
