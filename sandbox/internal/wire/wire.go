@@ -83,7 +83,9 @@ func (t *Transfer) uint64(v *uint64) {
 func Int[T ~int | ~int64 | ~uint32 | ~uint64](t *Transfer, v *T) {
 	wide := uint64(*v)
 	t.uint64(&wide)
-	*v = T(wide)
+	if t.reading { // what is sent may be in use elsewhere
+		*v = T(wide)
+	}
 }
 
 // Bool visits a truth value.
@@ -93,7 +95,9 @@ func (t *Transfer) Bool(v *bool) {
 		n = 1
 	}
 	t.uint64(&n)
-	*v = n == 1
+	if t.reading {
+		*v = n == 1
+	}
 }
 
 // String visits a string, of any bytes.
