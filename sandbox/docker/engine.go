@@ -137,12 +137,24 @@ func (e *engine) create(ctx context.Context, b blueprint) (string, error) {
 	return created.ID, err
 }
 
+// maskedPaths are what the kernel tells of the whole machine in /proc and
+// /sys. They include all that any engine masks by default. What a program needs
+// to know of its processors and its memory is also elsewhere.
+var maskedPaths = []string{
+	"/proc/acpi", "/proc/asound", "/proc/cmdline", "/proc/config.gz", "/proc/diskstats", "/proc/interrupts",
+	"/proc/iomem", "/proc/ioports", "/proc/kallsyms", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
+	"/proc/modules", "/proc/partitions", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list",
+	"/proc/timer_stats", "/sys/block", "/sys/bus", "/sys/class", "/sys/dev", "/sys/devices", "/sys/firmware",
+	"/sys/fs/selinux", "/sys/hypervisor", "/sys/kernel", "/sys/module", "/sys/power",
+}
+
 // hostConfig is the hardening.
 func (b blueprint) hostConfig() *dockercontainer.HostConfig {
 	h := &dockercontainer.HostConfig{
 		AutoRemove:     true,
 		CapDrop:        []string{"ALL"},
 		IpcMode:        "private",
+		MaskedPaths:    maskedPaths,
 		LogConfig:      dockercontainer.LogConfig{Type: "none"},
 		NetworkMode:    "none",
 		ReadonlyRootfs: true,

@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 // Command entry is the first process of a container: it waits for an order,
 // runs one program and ends with it. See package handover.
 //
@@ -5,12 +7,18 @@
 // the container can end it. It must work where the program has used up all
 // processes and all memory: it starts its threads before the program, collects
 // no garbage, and leaves it to the kernel to kill others first.
+//
+// The thread that starts the program has put a filter of system calls on
+// itself before. The program inherits it on top of the engine's own, which
+// differs between engines and their versions.
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -18,6 +26,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/seccomp"
 )
 
 // threadsAhead is how many threads are there before the program starts.
@@ -30,6 +39,11 @@ func serve() int {
 	// Handled, not ignored: what is ignored would be ignored by the program.
 	signal.Notify(make(chan os.Signal, 1))
 	startThreads()
+	runtime.LockOSThread() // this one starts the program
+	if err := seccomp.Install(seccomp.Filter(seccomp.Surroundings{OwnNetwork: true})); err != nil {
+		fmt.Fprintln(os.Stderr, "system calls cannot be filtered:", err)
+		return 1
+	}
 	victims, err := markVictims()
 	if err != nil {
 		return 1

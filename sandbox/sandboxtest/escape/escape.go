@@ -55,8 +55,8 @@ type Victims struct {
 	// PID is a process of the same user, which holds a secret in its
 	// environment and memory.
 	PID int
-	// TCP, TCP6 and UDP are ports of listeners on loopback.
-	TCP, TCP6, UDP int
+	// TCP, TCP6, UDP and UDP6 are ports of listeners on loopback.
+	TCP, TCP6, UDP, UDP6 int
 	// Stream and Datagram are paths of Unix sockets, Abstract is the name of
 	// another.
 	Stream, Datagram, Abstract string
@@ -66,6 +66,8 @@ type Victims struct {
 	MessageQueue        string
 	HostName            string
 	MachineID           string
+	// Logs is the identity of the directory of logs.
+	Logs string
 	// Marker is a name that nothing else has.
 	Marker string
 }

@@ -55,7 +55,7 @@ func files() []Attempt {
 		{Name: "read-machine-id", Try: readMachineID, Rare: true},
 		{Name: "read-shadow", Shell: `cat /etc/shadow`, Root: true},
 		{Name: "read-mounts-of-host", Shell: `cat "/proc/$VICTIM_PID/mountinfo"`},
-		{Name: "list-var", Shell: `ls /var/log`},
+		{Name: "list-var", Try: listLogs},
 		{Name: "list-sys", Shell: `ls /sys/class/net`},
 		{Name: "read-kernel-command-line", Shell: `test -s /proc/cmdline && grep -q . /proc/cmdline`},
 		{Name: "read-kernel-symbols", Shell: `head -c 10 /proc/kallsyms | grep -q .`, Rare: true},
@@ -156,6 +156,29 @@ func readMachineID(v Victims) error {
 		err = errNotSecret
 	}
 	return err
+}
+
+// listLogs lists the directory of the machine's logs, not of another one of that
+// name.
+func listLogs(v Victims) error {
+	if _, err := os.ReadDir(logs); err != nil {
+		return err
+	}
+	if v.Logs == "" || identity(logs) != v.Logs {
+		return errNotSecret
+	}
+	return nil
+}
+
+const logs = "/var/log"
+
+// identity tells files apart that have the same name.
+func identity(name string) string {
+	var stat unix.Stat_t
+	if err := unix.Stat(name, &stat); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
 }
 
 func openDevice(name string) func(Victims) error {

@@ -15,9 +15,9 @@ func networks() []Attempt {
 		{Name: "connect-tcp", Try: func(v Victims) error { return dial("tcp4", v.TCP) }},
 		{Name: "connect-tcp-ipv6", Try: func(v Victims) error { return dial("tcp6", v.TCP6) }, Rare: true},
 		{Name: "connect-mptcp", Try: connectMPTCP, Rare: true},
-		{Name: "send-udp", Try: sendUDP("out")},
-		{Name: "send-udp-ipv6", Try: socket(unix.AF_INET6, unix.SOCK_DGRAM, 0), Rare: true},
-		{Name: "ask-dns", Try: sendUDP(dnsQuery)},
+		{Name: "send-udp", Try: func(v Victims) error { return askUDP("udp4", v.UDP, "out") }},
+		{Name: "send-udp-ipv6", Try: func(v Victims) error { return askUDP("udp6", v.UDP6, "out") }, Rare: true},
+		{Name: "ask-dns", Try: func(v Victims) error { return askUDP("udp4", v.UDP, dnsQuery) }},
 		{Name: "reach-cloud-metadata", Try: reachMetadata, Rare: true},
 		{Name: "listen-tcp", Try: listenTCP},
 		{Name: "connect-by-bash", Shell: `exec 3<> "/dev/tcp/127.0.0.1/$VICTIM_TCP"`},
@@ -38,12 +38,17 @@ func networks() []Attempt {
 
 const dialPatience = 3 * time.Second
 
-func dial(network string, port int) error {
+// loopback gives an address on the loopback interface.
+func loopback(network string, port int) string {
 	host := "127.0.0.1"
-	if network == "tcp6" {
+	if strings.HasSuffix(network, "6") {
 		host = "::1"
 	}
-	connection, err := net.DialTimeout(network, net.JoinHostPort(host, strconv.Itoa(port)), dialPatience)
+	return net.JoinHostPort(host, strconv.Itoa(port))
+}
+
+func dial(network string, port int) error {
+	connection, err := net.DialTimeout(network, loopback(network, port), dialPatience)
 	if err != nil {
 		return err
 	}
@@ -78,16 +83,22 @@ func socket(family, kind, protocol int) func(Victims) error {
 
 const dnsQuery = "\x00\x01\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x07example\x03com\x00\x00\x01\x00\x01"
 
-func sendUDP(message string) func(Victims) error {
-	return func(v Victims) error {
-		connection, err := net.Dial("udp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(v.UDP)))
-		if err != nil {
-			return err
-		}
-		defer connection.Close()
-		_, err = connection.Write([]byte(message))
+// askUDP sends a packet and waits for the answer, without which nothing tells
+// whether it went anywhere.
+func askUDP(network string, port int, message string) error {
+	connection, err := net.Dial(network, loopback(network, port))
+	if err != nil {
 		return err
 	}
+	defer connection.Close()
+	if err := connection.SetDeadline(time.Now().Add(dialPatience)); err != nil {
+		return err
+	}
+	if _, err := connection.Write([]byte(message)); err != nil {
+		return err
+	}
+	_, err = connection.Read(make([]byte, len(message)))
+	return err
 }
 
 // reachMetadata asks the kernel for the way to the address at which clouds

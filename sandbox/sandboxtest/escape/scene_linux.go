@@ -15,15 +15,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// scene is what all attempts share: a skill that holds the probe, and victims.
+// scene is what all attempts share: a skill that holds the probe, a workspace
+// that is empty before each of them, and victims. In directories that stay the
+// same a backend may have a sandbox ready.
 type scene struct {
-	skill   string
-	victims Victims
+	skill, workspace string
+	victims          Victims
 }
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{skill: t.TempDir()}
+	s := &scene{skill: t.TempDir(), workspace: t.TempDir()}
 	copyFile(t, "/proc/self/exe", filepath.Join(s.skill, probeName), 0o755)
 	if os.Geteuid() == 0 {
 		copyFile(t, "/usr/bin/id", filepath.Join(s.skill, "setuid"), 0o755|os.ModeSetuid)
@@ -33,6 +35,7 @@ func newScene(t *testing.T) *scene {
 	s.victims.HostName, _ = os.Hostname()
 	id, _ := os.ReadFile("/etc/machine-id") // not every machine has one
 	s.victims.MachineID = strings.TrimSpace(string(id))
+	s.victims.Logs = identity(logs)
 	s.process(t)
 	s.listen(t)
 	s.queues(t)
@@ -50,18 +53,22 @@ func (s *scene) mend(t *testing.T) {
 	os.Remove(filepath.Join(s.skill, "new")) // where there is one
 }
 
-// stage gives a new victim's directory and a new workspace.
-func (s *scene) stage(t *testing.T) (Victims, string) {
+// stage gives a new victim's directory, and empties the workspace.
+func (s *scene) stage(t *testing.T) Victims {
 	t.Helper()
 	victims := s.victims
 	victims.Dir = t.TempDir()
 	err := errors.Join(
 		os.WriteFile(victims.secret(), []byte(secret), 0o600),
 		os.WriteFile(filepath.Join(victims.Dir, "program"), []byte("#!/bin/sh\n"), 0o755))
-	if err != nil {
+	left, readErr := os.ReadDir(s.workspace)
+	for _, entry := range left {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(s.workspace, entry.Name())))
+	}
+	if err := errors.Join(err, readErr); err != nil {
 		t.Fatal(err)
 	}
-	return victims, t.TempDir()
+	return victims
 }
 
 // process starts the victim of what is done to processes.
@@ -93,8 +100,11 @@ func (s *scene) listen(t *testing.T) {
 	}
 	serve(t, "unix", s.victims.Stream)
 	serve(t, "unix", "@"+s.victims.Abstract)
-	s.victims.UDP = servePacket(t, "udp4", "127.0.0.1:0").LocalAddr().(*net.UDPAddr).Port
-	servePacket(t, "unixgram", s.victims.Datagram)
+	s.victims.UDP = echo(t, "udp4", "127.0.0.1:0").LocalAddr().(*net.UDPAddr).Port
+	if s.victims.TCP6 != 0 {
+		s.victims.UDP6 = echo(t, "udp6", "[::1]:0").LocalAddr().(*net.UDPAddr).Port
+	}
+	echo(t, "unixgram", s.victims.Datagram)
 }
 
 func serve(t *testing.T, network, address string) net.Listener {
@@ -116,7 +126,8 @@ func serve(t *testing.T, network, address string) net.Listener {
 	return listener
 }
 
-func servePacket(t *testing.T, network, address string) net.PacketConn {
+// echo answers packets with what is in them.
+func echo(t *testing.T, network, address string) net.PacketConn {
 	t.Helper()
 	connection, err := net.ListenPacket(network, address)
 	if err != nil {
@@ -126,8 +137,12 @@ func servePacket(t *testing.T, network, address string) net.PacketConn {
 	go func() {
 		buf := make([]byte, 1<<10)
 		for {
-			if _, _, err := connection.ReadFrom(buf); err != nil {
+			n, from, err := connection.ReadFrom(buf)
+			if err != nil {
 				return // closed
+			}
+			if from != nil { // some have no name to answer to
+				connection.WriteTo(buf[:n], from)
 			}
 		}
 	}()

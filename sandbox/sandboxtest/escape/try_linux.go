@@ -52,12 +52,12 @@ func Try(t *testing.T, backends ...sandbox.Backend) map[string][]Outcome {
 // bare makes an attempt in a plain subprocess.
 func (s *scene) bare(t *testing.T, attempt Attempt) (open bool, said string) {
 	t.Helper()
-	victims, workspace := s.stage(t)
+	victims := s.stage(t)
 	command := exec.Command(filepath.Join(s.skill, probeName), attempt.Name, encode(t, victims))
 	if attempt.Shell != "" {
 		command = exec.Command("bash", "--noprofile", "--norc", "-c", attempt.Shell)
 	}
-	command.Dir = workspace
+	command.Dir = s.workspace
 	command.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SKILL_DIR=" + s.skill}
 	for name, value := range victims.environ() {
 		command.Env = append(command.Env, name+"="+value)
@@ -74,10 +74,10 @@ func (s *scene) bare(t *testing.T, attempt Attempt) (open bool, said string) {
 // contained makes an attempt in a sandbox.
 func (s *scene) contained(t *testing.T, backend sandbox.Backend, attempt Attempt) (open bool, said string) {
 	t.Helper()
-	victims, workspace := s.stage(t)
+	victims := s.stage(t)
 	spec := sandbox.Spec{
 		SkillDir:  s.skill,
-		Workspace: workspace,
+		Workspace: s.workspace,
 		Shell:     attempt.Shell,
 		Env:       victims.environ(),
 		Limits:    attempt.Limits,

@@ -9,7 +9,8 @@
 //     the order's nonce ends each stream, and a [Report] follows it on standard
 //     error.
 //
-// Both sides come from the same commit; [Version] tells when they do not.
+// The entry program puts a filter of system calls on the program. Both sides
+// come from the same commit; [Version] tells when they do not.
 package handover
 
 import (
@@ -19,10 +20,10 @@ import (
 	"time"
 )
 
-// Version is that of this protocol. An image carries it as the label
-// [VersionLabel].
+// Version is that of this protocol, and of what the entry program guarantees.
+// An image carries it as the label [VersionLabel].
 const (
-	Version      = "1"
+	Version      = "2"
 	VersionLabel = "skills-mcp.entry"
 )
 

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/seccomp"
 )
 
 // prepared is a program's process to be: all that it needs before it executes
@@ -69,7 +71,10 @@ func (p *prepared) fill(orders Orders) (err error) {
 		}
 		p.ownProc = append(p.ownProc, path)
 	}
-	program := seccompFilter(orders.Rights)
+	program := seccomp.Filter(seccomp.Surroundings{
+		Shared:   orders.Rights.Shared,
+		Truncate: orders.Rights.Shared && LandlockABI() < landlockTruncateABI,
+	})
 	p.filter = unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	p.capHeader.Version = unix.LINUX_CAPABILITY_VERSION_3
 	if err := unix.Pipe2(p.status[:], unix.O_CLOEXEC); err != nil {

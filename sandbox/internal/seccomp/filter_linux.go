@@ -1,6 +1,12 @@
 //go:build amd64 || arm64
 
-package jail
+// Package seccomp makes the filter of system calls that programs of skills
+// have in every sandbox: what is left are the calls of ordinary programs.
+//
+// It refuses what it knows to be dangerous, and all that a later kernel adds.
+// Where the sandbox has a filter of its own, as containers have, this comes on
+// top of it: the kernel asks all filters and does what the strictest says.
+package seccomp
 
 import (
 	"slices"
@@ -33,6 +39,21 @@ var refused = slices.Concat(refusedHere, []uintptr{
 	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX,
 	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 })
+
+// Surroundings are what is around a program, as far as its filter depends on
+// it.
+type Surroundings struct {
+	// Shared tells that the program is in the server's namespaces: whatever
+	// could reach somebody else's process there is refused too, such as any
+	// socket but connected pairs.
+	Shared bool
+	// Truncate tells that nothing but the filter keeps the program from
+	// truncating files by their names.
+	Truncate bool
+	// OwnNetwork tells that the program has a network namespace with nothing
+	// but a loopback interface of its own, which it may use.
+	OwnNetwork bool
+}
 
 // refusedShared are refused besides where the program is in the server's own
 // namespaces.
@@ -73,7 +94,8 @@ const (
 	enosys  = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 	enotsup = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOTSUP)
 	// eafnosupport is what a kernel without that family says.
-	eafnosupport = unix.SECCOMP_RET_ERRNO | uint32(unix.EAFNOSUPPORT)
+	eafnosupport    = unix.SECCOMP_RET_ERRNO | uint32(unix.EAFNOSUPPORT)
+	eprotonosupport = unix.SECCOMP_RET_ERRNO | uint32(unix.EPROTONOSUPPORT)
 )
 
 // The offsets in struct seccomp_data, on little-endian machines.
@@ -83,8 +105,8 @@ const (
 	offsetArgs   = 16
 )
 
-// seccompFilter gives the filter of a program.
-func seccompFilter(rights Rights) []unix.SockFilter {
+// Filter gives the filter of a program.
+func Filter(around Surroundings) []unix.SockFilter {
 	f := filter{}
 	f.load(offsetArch)
 	f.unless(unix.BPF_JEQ, auditArch, answer(kill))
@@ -93,20 +115,20 @@ func seccompFilter(rights Rights) []unix.SockFilter {
 	f.when(unix.BPF_JGT, lastSyscall, answer(enosys))
 	f.when(unix.BPF_JEQ, unix.SYS_CLONE3, answer(enosys))
 	f.whenAny(refused, answer(eperm))
-	if rights.Shared {
+	if around.Shared {
 		f.whenAny(refusedShared, answer(eperm))
 		f.whenAny(unsupportedShared, answer(enotsup))
-		if LandlockABI() < landlockTruncateABI {
-			f.when(unix.BPF_JEQ, unix.SYS_TRUNCATE, answer(eperm))
-		}
 		for call, argument := range refusedOfOthers {
 			f.when(unix.BPF_JEQ, call, ownRule(argument))
 		}
 	}
+	if around.Truncate {
+		f.when(unix.BPF_JEQ, unix.SYS_TRUNCATE, answer(eperm))
+	}
 	f.when(unix.BPF_JEQ, unix.SYS_CLONE, cloneRule())
 	f.when(unix.BPF_JEQ, unix.SYS_IOCTL, ioctlRule())
-	f.when(unix.BPF_JEQ, unix.SYS_SOCKET, socketRule(rights))
-	f.when(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, socketpairRule(rights))
+	f.when(unix.BPF_JEQ, unix.SYS_SOCKET, socketRule(around))
+	f.when(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, socketpairRule(around))
 	f.when(unix.BPF_JEQ, unix.SYS_PERSONALITY, personalityRule())
 	f.when(unix.BPF_JEQ, unix.SYS_PRLIMIT64, prlimitRule())
 	return append(f, answer(allow)...)
@@ -128,24 +150,40 @@ func ioctlRule() filter {
 	return append(f, answer(allow)...)
 }
 
-// socketRule allows local sockets where there is nobody else to talk to.
-func socketRule(rights Rights) filter {
-	if rights.Shared {
+// socketRule allows local sockets where there is nobody else to talk to, and
+// those of the Internet where they lead nowhere.
+func socketRule(around Surroundings) filter {
+	if around.Shared {
 		return answer(eafnosupport)
 	}
 	f := filter{}
 	f.loadArg(0)
-	f.unless(unix.BPF_JEQ, unix.AF_UNIX, answer(eafnosupport))
-	return append(f, answer(allow)...)
+	f.when(unix.BPF_JEQ, unix.AF_UNIX, answer(allow))
+	if around.OwnNetwork {
+		f.when(unix.BPF_JEQ, unix.AF_INET, protocolRule(0, unix.IPPROTO_TCP, unix.IPPROTO_UDP))
+		f.when(unix.BPF_JEQ, unix.AF_INET6, protocolRule(0, unix.IPPROTO_TCP, unix.IPPROTO_UDP))
+		f.when(unix.BPF_JEQ, unix.AF_NETLINK, protocolRule(unix.NETLINK_ROUTE)) // asked for the interfaces
+	}
+	return append(f, answer(eafnosupport)...)
+}
+
+// protocolRule allows sockets of some of a family's protocols.
+func protocolRule(protocols ...uint32) filter {
+	f := filter{}
+	f.loadArg(2)
+	for _, protocol := range protocols {
+		f.when(unix.BPF_JEQ, protocol, answer(allow))
+	}
+	return append(f, answer(eprotonosupport)...)
 }
 
 // socketpairRule allows connected pairs. Of datagram sockets even a connected
 // one can send elsewhere.
-func socketpairRule(rights Rights) filter {
+func socketpairRule(around Surroundings) filter {
 	f := filter{}
 	f.loadArg(0)
 	f.unless(unix.BPF_JEQ, unix.AF_UNIX, answer(eafnosupport))
-	if rights.Shared {
+	if around.Shared {
 		f.loadArg(1)
 		f = append(f, stmt(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xf))
 		f.when(unix.BPF_JEQ, unix.SOCK_STREAM, answer(allow))

@@ -1,0 +1,38 @@
+package docker_test
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest/escape"
+)
+
+var update = flag.Bool("update", false, "rewrite the table of ESCAPES.md")
+
+// minimum is how many attempts must have been shown to mean anything.
+const minimum = 60
+
+// openInDocker is what is open for reasons that ESCAPES.md tells.
+var openInDocker = []string{"listen-tcp", "list-interfaces", "open-netlink", "open-terminal"}
+
+func TestEscapes(t *testing.T) {
+	backend := openUntilEnd(t)
+	outcomes := escape.Try(t, backend)
+	shown := 0
+	for name, of := range outcomes {
+		if of[0] != escape.NotShown {
+			shown++
+		}
+		if of[0] == escape.Open && !slices.Contains(openInDocker, name) {
+			t.Errorf("%s gets out of a container", name)
+		}
+	}
+	if shown < minimum {
+		t.Errorf("%d attempts were shown, want at least %d", shown, minimum)
+	}
+	if os.Geteuid() == 0 {
+		escape.CompareTable(t, "../ESCAPES.md", *update, outcomes, "docker")
+	}
+}
