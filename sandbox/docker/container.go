@@ -37,15 +37,12 @@ type place struct {
 	user                string
 	memoryBytes         int64
 	processes           int
-	fileBytes           int64
-	openFiles           int
 }
 
 func placeOf(spec sandbox.Spec, user string) place {
 	return place{
 		skillDir: spec.SkillDir, workspace: spec.Workspace, user: user,
 		memoryBytes: spec.Limits.MemoryBytes, processes: spec.Limits.Processes,
-		fileBytes: spec.Limits.FileBytes, openFiles: spec.Limits.OpenFiles,
 	}
 }
 
@@ -92,7 +89,10 @@ func (b *Backend) start(ctx context.Context, at place) (*container, error) {
 	if c.id, err = b.engine.create(ctx, b.blueprint(at)); err != nil {
 		return nil, fmt.Errorf("create a container: %w", err)
 	}
-	if c.streams, err = b.engine.attach(ctx, c.id); err == nil {
+	if b.engine.podman && !c.fresh() {
+		c.dropMade()
+		err = errGone
+	} else if c.streams, err = b.engine.attach(ctx, c.id); err == nil {
 		err = b.engine.start(ctx, c.id)
 	}
 	if err != nil {
@@ -103,6 +103,18 @@ func (b *Backend) start(ctx context.Context, at place) (*container, error) {
 		return nil, errors.Join(err, b.engine.remove(ctx, c.id))
 	}
 	return c, nil
+}
+
+var errGone = errors.New("a directory is not there any more")
+
+// dropMade removes the directories that Podman makes where those to be shared
+// were removed meanwhile. They are empty.
+func (c *container) dropMade() {
+	for i, name := range c.place.dirs() {
+		if info, err := os.Stat(name); err == nil && !os.SameFile(info, c.dirs[i]) {
+			os.Remove(name)
+		}
+	}
 }
 
 func (b *Backend) blueprint(at place) blueprint {
@@ -120,18 +132,21 @@ func (b *Backend) blueprint(at place) blueprint {
 		binds:       binds,
 		memoryBytes: at.memoryBytes,
 		processes:   int64(at.processes) + entryThreads,
-		fileBytes:   at.fileBytes,
-		openFiles:   int64(at.openFiles),
 	}
+}
+
+// dirs are the directories that are bound.
+func (at place) dirs() []string {
+	if at.skillDir == "" {
+		return []string{at.workspace}
+	}
+	return []string{at.workspace, at.skillDir}
 }
 
 // stat gives the identity of the directories that are bound.
 func (at place) stat() ([]fs.FileInfo, error) {
 	var infos []fs.FileInfo
-	for _, dir := range []string{at.workspace, at.skillDir} {
-		if dir == "" {
-			continue
-		}
+	for _, dir := range at.dirs() {
 		info, err := os.Stat(dir)
 		if err != nil {
 			return nil, err

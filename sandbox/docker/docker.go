@@ -1,5 +1,5 @@
-// Package docker runs programs in containers of a Docker engine, one hardened
-// container for each run: no network, no capabilities, the engine's default
+// Package docker runs programs in containers of a Docker or Podman engine, one
+// hardened container for each run: no network, no capabilities, the engine's default
 // seccomp profile, an ordinary user, a read-only root file system, the skill's
 // directory read-only at /skill and the workspace at /workspace, and bounds on
 // memory, processes, open files and file size that hold for the run as a
@@ -42,6 +42,13 @@ const (
 
 // Options configure a [Backend]. The zero value is ready to use.
 type Options struct {
+	// Host is the engine's address, such as "unix:///run/podman/podman.sock".
+	// If empty, the first engine that answers is taken: only that of the
+	// environment variable DOCKER_HOST, or else of the context of Docker's
+	// command, where there is one; else at /var/run/docker.sock,
+	// $XDG_RUNTIME_DIR/docker.sock, $XDG_RUNTIME_DIR/podman/podman.sock and
+	// /run/podman/podman.sock.
+	Host string
 	// Image names a local image with the entry program. If empty,
 	// [DefaultImage].
 	Image string
@@ -88,13 +95,13 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 }
 
 func open(ctx context.Context, options Options) (*Backend, error) {
-	engine, err := dial(ctx)
+	engine, err := dial(ctx, options.Host)
 	if err != nil {
 		return nil, err
 	}
 	b := &Backend{
 		log:    options.Logger,
-		runner: process.NewRunner(info, options.Logger),
+		runner: process.NewRunner(engine.info(), options.Logger),
 		engine: engine,
 		owner:  newOwner(),
 		starts: make(chan struct{}, startsAtOnce),
@@ -110,13 +117,15 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 	return b, nil
 }
 
-var info = sandbox.Info{
-	Backend: "docker",
-	Tier:    "container",
-	Notice: "Every run has a container of its own: the skill is read-only, only the workspace and /tmp can be written, " +
-		"nothing else of this machine is visible, there is no network; the kernel is shared with the host.",
-	SkillDir:  skillTarget,
-	Workspace: workspaceTarget,
+func (e *engine) info() sandbox.Info {
+	return sandbox.Info{
+		Backend: e.name(),
+		Tier:    "container",
+		Notice: "Every run has a container of its own: the skill is read-only, only the workspace and /tmp can be written, " +
+			"nothing else of this machine is visible, there is no network; the kernel is shared with the host.",
+		SkillDir:  skillTarget,
+		Workspace: workspaceTarget,
+	}
 }
 
 // Info describes the backend.

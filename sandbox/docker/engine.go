@@ -6,23 +6,27 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types"
 	dockercontainer "github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
-	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/client"
 	"github.com/docker/docker/pkg/stdcopy"
-	units "github.com/docker/go-units"
 )
 
 const (
 	// minAPI is that of Docker Engine 20.10, the oldest that is tested.
 	minAPI = "1.41"
-	// goneInterval is the time between two looks whether a container is gone.
-	goneInterval = 5 * time.Millisecond
+	// dialPatience is how long an engine may take to say who it is.
+	dialPatience = 10 * time.Second
+	// goneInterval is the time between two looks whether a container is gone,
+	// and removePatience how long an engine may refuse to remove it.
+	goneInterval   = 5 * time.Millisecond
+	removePatience = 10 * time.Second
 )
 
 var (
@@ -31,53 +35,71 @@ var (
 	errNoImage  = errors.New("no such image")
 )
 
-// engine is all that is known of Docker's client; the rest of the package
-// knows only the plain types below.
-type engine struct{ api *client.Client }
-
-// bind is a host directory in a container.
-type bind struct {
-	source, target string
-	readOnly       bool
+// engine is a Docker or a Podman engine. All that is known of Docker's client
+// is in this file and in hardening.go.
+type engine struct {
+	api    *client.Client
+	podman bool
 }
 
-// blueprint describes a container. All else is the same for all: no network,
-// no capabilities, nothing to write but the binds and /tmp.
-type blueprint struct {
-	image, runtime string
-	healthcheck    bool // of the image, to be turned off
-	command        []string
-	user           string // "uid:gid"
-	labels         map[string]string
-	binds          []bind
-	memoryBytes    int64
-	processes      int64
-	fileBytes      int64
-	openFiles      int64
-}
-
-// dial connects to the engine that DOCKER_HOST names, or to the default one.
-// The error is errNoEngine or errRemote.
-func dial(ctx context.Context) (*engine, error) {
-	api, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
+// dial connects to the engine of that address or, if it is empty, to the first
+// one that answers. The error is errNoEngine or errRemote.
+func dial(ctx context.Context, host string) (*engine, error) {
+	endpoints, err := findEndpoints(host)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoEngine, err)
 	}
-	host, err := url.Parse(api.DaemonHost())
-	if err != nil || (host.Scheme != "unix" && host.Scheme != "npipe") {
-		return nil, errors.Join(errRemote, api.Close())
+	var errs []error
+	for _, endpoint := range endpoints {
+		e, err := endpoint.dial(ctx)
+		if err == nil {
+			return e, nil
+		}
+		errs = append(errs, err)
 	}
-	ping, err := api.Ping(ctx)
+	return nil, errors.Join(errs...)
+}
+
+func (p endpoint) dial(ctx context.Context) (*engine, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialPatience)
+	defer cancel()
+	api, err := client.NewClientWithOpts(append(p.options(), client.WithAPIVersionNegotiation())...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoEngine, err)
+	}
+	e := &engine{api: api}
+	if err := e.identify(ctx); err != nil {
+		return nil, errors.Join(err, api.Close())
+	}
+	return e, nil
+}
+
+// identify asks an engine who it is.
+func (e *engine) identify(ctx context.Context) error {
+	host, err := url.Parse(e.api.DaemonHost())
+	if err != nil || (host.Scheme != "unix" && host.Scheme != "npipe") {
+		return errRemote
+	}
+	version, err := e.api.ServerVersion(ctx) // which negotiates too
 	switch {
 	case err != nil:
-		return nil, errors.Join(fmt.Errorf("%w: %w", errNoEngine, err), api.Close())
-	case ping.OSType != "" && ping.OSType != "linux":
-		return nil, errors.Join(fmt.Errorf("%w: it runs %s containers", errNoEngine, ping.OSType), api.Close())
+		return fmt.Errorf("%w: %w", errNoEngine, err)
+	case version.Os != "" && version.Os != "linux":
+		return fmt.Errorf("%w: it runs %s containers", errNoEngine, version.Os)
 	}
-	if version := api.ClientVersion(); olderAPI(version, minAPI) {
-		return nil, errors.Join(fmt.Errorf("%w: its API is %s, needed is %s", errNoEngine, version, minAPI), api.Close())
+	if used := e.api.ClientVersion(); olderAPI(used, minAPI) {
+		return fmt.Errorf("%w: its API is %s, needed is %s", errNoEngine, used, minAPI)
 	}
-	return &engine{api}, nil
+	e.podman = slices.ContainsFunc(version.Components, func(c types.ComponentVersion) bool { return c.Name == "Podman Engine" })
+	return nil
+}
+
+// name is what hosts are told.
+func (e *engine) name() string {
+	if e.podman {
+		return "podman"
+	}
+	return "docker"
 }
 
 // olderAPI compares versions of the form "1.41".
@@ -133,55 +155,14 @@ func (e *engine) create(ctx context.Context, b blueprint) (string, error) {
 	if b.healthcheck { // Podman sets a timer for any check, NONE included
 		config.Healthcheck = &dockercontainer.HealthConfig{Test: []string{"NONE"}}
 	}
-	created, err := e.api.ContainerCreate(ctx, config, b.hostConfig(), &network.NetworkingConfig{}, nil, "")
+	host := b.hostConfig()
+	if e.podman {
+		if err := adaptToPodman(host); err != nil {
+			return "", err
+		}
+	}
+	created, err := e.api.ContainerCreate(ctx, config, host, &network.NetworkingConfig{}, nil, "")
 	return created.ID, err
-}
-
-// maskedPaths are what the kernel tells of the whole machine in /proc and
-// /sys. They include all that any engine masks by default. What a program needs
-// to know of its processors and its memory is also elsewhere.
-var maskedPaths = []string{
-	"/proc/acpi", "/proc/asound", "/proc/cmdline", "/proc/config.gz", "/proc/diskstats", "/proc/interrupts",
-	"/proc/iomem", "/proc/ioports", "/proc/kallsyms", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
-	"/proc/modules", "/proc/partitions", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list",
-	"/proc/timer_stats", "/sys/block", "/sys/bus", "/sys/class", "/sys/dev", "/sys/devices", "/sys/firmware",
-	"/sys/fs/selinux", "/sys/hypervisor", "/sys/kernel", "/sys/module", "/sys/power",
-}
-
-// hostConfig is the hardening.
-func (b blueprint) hostConfig() *dockercontainer.HostConfig {
-	h := &dockercontainer.HostConfig{
-		AutoRemove:     true,
-		CapDrop:        []string{"ALL"},
-		IpcMode:        "private",
-		MaskedPaths:    maskedPaths,
-		LogConfig:      dockercontainer.LogConfig{Type: "none"},
-		NetworkMode:    "none",
-		ReadonlyRootfs: true,
-		RestartPolicy:  dockercontainer.RestartPolicy{Name: dockercontainer.RestartPolicyDisabled},
-		Runtime:        b.runtime,
-		SecurityOpt:    []string{"no-new-privileges"}, // with the engine's default seccomp profile
-		ShmSize:        shmBytes,
-		Tmpfs:          map[string]string{"/tmp": fmt.Sprintf("rw,nosuid,nodev,size=%d,mode=1777", tmpBytes)},
-		Resources: dockercontainer.Resources{
-			Memory:     b.memoryBytes,
-			MemorySwap: b.memoryBytes, // the sum of both, so none
-			PidsLimit:  &b.processes,
-			Ulimits: []*units.Ulimit{
-				{Name: "core"},
-				{Name: "fsize", Soft: b.fileBytes, Hard: b.fileBytes},
-				{Name: "nofile", Soft: b.openFiles, Hard: b.openFiles},
-			},
-		},
-	}
-	for _, m := range b.binds {
-		h.Mounts = append(h.Mounts, mount.Mount{
-			Type: mount.TypeBind, Source: m.source, Target: m.target, ReadOnly: m.readOnly,
-			// What is mounted below would be writable in spite of ReadOnly.
-			BindOptions: &mount.BindOptions{Propagation: mount.PropagationRPrivate, NonRecursive: true},
-		})
-	}
-	return h
 }
 
 func (e *engine) start(ctx context.Context, id string) error {
@@ -211,27 +192,23 @@ func (s *streams) copyTo(stdout, stderr io.Writer) error {
 }
 
 // remove kills all processes of a container and removes it. It returns when
-// it is gone, which is no error when it was before.
+// it is gone, which is no error when it was before. An engine that is about to
+// remove it itself may refuse for a while: Docker says that it does so already,
+// Podman that it is in no state to be killed.
 func (e *engine) remove(ctx context.Context, id string) error {
-	err := e.api.ContainerRemove(ctx, id, dockercontainer.RemoveOptions{Force: true, RemoveVolumes: true})
-	if errdefs.IsNotFound(err) {
-		return nil
-	}
-	if err != nil && !errdefs.IsConflict(err) { // the engine removes it already
-		return err
-	}
+	deadline := time.Now().Add(removePatience)
 	for {
-		_, err := e.api.ContainerInspect(ctx, id)
-		switch {
-		case errdefs.IsNotFound(err):
+		err := e.api.ContainerRemove(ctx, id, dockercontainer.RemoveOptions{Force: true, RemoveVolumes: true})
+		if _, inspectErr := e.api.ContainerInspect(ctx, id); errdefs.IsNotFound(err) || errdefs.IsNotFound(inspectErr) {
 			return nil
-		case err != nil:
+		}
+		if err != nil && time.Now().After(deadline) {
 			return err
 		}
 		select {
 		case <-time.After(goneInterval):
 		case <-ctx.Done():
-			return ctx.Err()
+			return errors.Join(ctx.Err(), err)
 		}
 	}
 }

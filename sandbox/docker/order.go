@@ -25,7 +25,12 @@ func (b *Backend) order(spec sandbox.Spec) (handover.Order, error) {
 	if spec.InSkill {
 		dir = skillTarget
 	}
-	order := handover.Order{Dir: dir, Argv: argv, Env: env, Deadline: spec.Limits.Timeout + deadlineGrace}
+	order := handover.Order{
+		Dir: dir, Argv: argv, Env: env,
+		Deadline:  spec.Limits.Timeout + deadlineGrace,
+		FileBytes: uint64(spec.Limits.FileBytes),
+		OpenFiles: uint64(spec.Limits.OpenFiles),
+	}
 	if len(order.Encode()) > handover.MaxOrderBytes {
 		return handover.Order{}, process.StartFailed(syscall.E2BIG)
 	}

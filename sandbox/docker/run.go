@@ -38,7 +38,7 @@ func (b *Backend) execute(ctx context.Context, spec sandbox.Spec, order handover
 	for {
 		c, spare, err := b.container(ctx, at)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, err)
+			return nil, refused(err)
 		}
 		t := c.hand(order, streams.Stdin, streams.Stdout, streams.Stderr)
 		if t.started(ctx) {
@@ -53,4 +53,17 @@ func (b *Backend) execute(ctx context.Context, spec sandbox.Spec, order handover
 			return nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, errEarlyEnd)
 		}
 	}
+}
+
+// refused gives the error for a container that the engine does not give.
+func refused(err error) error {
+	if errors.Is(err, errPath) {
+		return &sandbox.SetupError{
+			Rule:    "setup-failed",
+			Message: "the skill or the workspace cannot be shared: " + errPath.Error(),
+			Hint:    "Tell the user to give the directory another name.",
+			Err:     err,
+		}
+	}
+	return fmt.Errorf("%w: %w", sandbox.ErrUnavailable, err)
 }

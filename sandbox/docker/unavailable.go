@@ -30,7 +30,7 @@ func hint(err error, image string) string {
 	case errors.Is(err, errRemote):
 		return "DOCKER_HOST names an engine on another machine, which cannot share skills and workspaces: unset it to use this machine's."
 	case errors.Is(err, errNoEngine):
-		return `No Docker engine answers: start it, or set DOCKER_HOST to where it listens; "docker version" tells whether it answers.`
+		return `No Docker or Podman engine answers: start it, or set DOCKER_HOST to where it listens; "docker version" tells whether it answers.`
 	case errors.Is(err, errNoImage):
 		return fmt.Sprintf("There is no image %s on this machine: %s, or name another one with --docker-image.", image, build)
 	case errors.Is(err, errForeignImage):

@@ -57,6 +57,9 @@ func start(order handover.Order, data []byte, victims *os.File) (int, error) {
 		return 0, err
 	}
 	defer stdin.Close()
+	if err := limit(order); err != nil {
+		return 0, err
+	}
 	// The program inherits the mark, with which this process does not go on.
 	if _, err := victims.WriteString("1000"); err != nil {
 		return 0, err
@@ -71,6 +74,29 @@ func start(order handover.Order, data []byte, victims *os.File) (int, error) {
 		err = unmarkErr
 	}
 	return pid, err
+}
+
+// limit sets what the engine may not have set: rootless ones cannot. This
+// process has the same limits as the program, and needs none of it.
+func limit(order handover.Order) error {
+	limits := map[int]uint64{unix.RLIMIT_CORE: 0}
+	if order.FileBytes > 0 {
+		limits[unix.RLIMIT_FSIZE] = order.FileBytes
+	}
+	if order.OpenFiles > 0 {
+		limits[unix.RLIMIT_NOFILE] = order.OpenFiles
+	}
+	for resource, value := range limits {
+		var have unix.Rlimit
+		if err := unix.Getrlimit(resource, &have); err != nil {
+			return err
+		}
+		value = min(value, have.Max)
+		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: value, Max: value}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // input gives the end of a pipe from which the program reads data.

@@ -56,6 +56,10 @@ type Order struct {
 	Argv []string
 	// Env is the whole environment.
 	Env []string
+	// FileBytes is the size of the largest file that the program may write,
+	// and OpenFiles how many it may have open; 0 means no other limit than
+	// the container's.
+	FileBytes, OpenFiles uint64
 	// StdinBytes is how much input follows.
 	StdinBytes uint64
 	// Deadline is after how long everything is killed, in case that the
@@ -64,12 +68,13 @@ type Order struct {
 }
 
 // Encode gives the order as it is written: the length of the rest as four
-// bytes, the nonce, two numbers, and three lists.
+// bytes, the nonce, four numbers, and three lists.
 func (o Order) Encode() []byte {
 	frame := make([]byte, 4, 1024)
 	frame = append(frame, o.Nonce[:]...)
-	frame = binary.AppendUvarint(frame, o.StdinBytes)
-	frame = binary.AppendUvarint(frame, uint64(o.Deadline))
+	for _, number := range []uint64{o.StdinBytes, uint64(o.Deadline), o.FileBytes, o.OpenFiles} {
+		frame = binary.AppendUvarint(frame, number)
+	}
 	for _, list := range [][]string{{o.Dir}, o.Argv, o.Env} {
 		frame = binary.AppendUvarint(frame, uint64(len(list)))
 		for _, text := range list {
@@ -104,6 +109,7 @@ func decode(frame []byte) (Order, error) {
 	copy(o.Nonce[:], d.take(NonceBytes))
 	o.StdinBytes = d.number()
 	o.Deadline = time.Duration(d.number())
+	o.FileBytes, o.OpenFiles = d.number(), d.number()
 	dir := d.list()
 	o.Argv, o.Env = d.list(), d.list()
 	if d.failed || len(d.rest) > 0 || len(dir) != 1 {

@@ -1,0 +1,99 @@
+package docker
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	dockercontainer "github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	units "github.com/docker/go-units"
+)
+
+// bind is a host directory in a container.
+type bind struct {
+	source, target string
+	readOnly       bool
+}
+
+// blueprint describes a container. All else is the same for all: no network,
+// no capabilities, nothing to write but the binds and /tmp.
+type blueprint struct {
+	image, runtime string
+	healthcheck    bool // of the image, to be turned off
+	command        []string
+	user           string // "uid:gid"
+	labels         map[string]string
+	binds          []bind
+	memoryBytes    int64
+	processes      int64
+}
+
+// maskedPaths are what the kernel tells of the whole machine in /proc and
+// /sys. They include all that any engine masks by default. What a program needs
+// to know of its processors and its memory is also elsewhere.
+var maskedPaths = []string{
+	"/proc/acpi", "/proc/asound", "/proc/cmdline", "/proc/config.gz", "/proc/diskstats", "/proc/interrupts",
+	"/proc/iomem", "/proc/ioports", "/proc/kallsyms", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
+	"/proc/modules", "/proc/partitions", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list",
+	"/proc/timer_stats", "/sys/block", "/sys/bus", "/sys/class", "/sys/dev", "/sys/devices", "/sys/firmware",
+	"/sys/fs/selinux", "/sys/hypervisor", "/sys/kernel", "/sys/module", "/sys/power",
+}
+
+// hostConfig is the hardening.
+func (b blueprint) hostConfig() *dockercontainer.HostConfig {
+	h := &dockercontainer.HostConfig{
+		AutoRemove:     true,
+		CapDrop:        []string{"ALL"},
+		IpcMode:        "private",
+		MaskedPaths:    maskedPaths,
+		LogConfig:      dockercontainer.LogConfig{Type: "none"},
+		NetworkMode:    "none",
+		ReadonlyRootfs: true,
+		RestartPolicy:  dockercontainer.RestartPolicy{Name: dockercontainer.RestartPolicyDisabled},
+		Runtime:        b.runtime,
+		SecurityOpt:    []string{"no-new-privileges"}, // with the engine's default seccomp profile
+		ShmSize:        shmBytes,
+		Tmpfs:          map[string]string{"/tmp": fmt.Sprintf("rw,nosuid,nodev,size=%d,mode=1777", tmpBytes)},
+		Resources: dockercontainer.Resources{
+			Memory:     b.memoryBytes,
+			MemorySwap: b.memoryBytes, // the sum of both, so none
+			PidsLimit:  &b.processes,
+			Ulimits:    []*units.Ulimit{{Name: "core"}}, // the entry program sets the others
+		},
+	}
+	for _, m := range b.binds {
+		h.Mounts = append(h.Mounts, mount.Mount{
+			Type: mount.TypeBind, Source: m.source, Target: m.target, ReadOnly: m.readOnly,
+			// What is mounted below would be writable in spite of ReadOnly.
+			BindOptions: &mount.BindOptions{Propagation: mount.PropagationRPrivate, NonRecursive: true},
+		})
+	}
+	return h
+}
+
+// podmanUlimit is how many files and processes a user may have. Podman sets its
+// own, which it is not always allowed to, where none is given.
+const podmanUlimit = 16 << 10
+
+// adaptToPodman changes what Podman takes otherwise than Docker.
+func adaptToPodman(h *dockercontainer.HostConfig) error {
+	h.MaskedPaths = nil // which it ignores
+	h.SecurityOpt = append(h.SecurityOpt, "mask="+strings.Join(maskedPaths, ":"))
+	h.Ulimits = append(h.Ulimits,
+		&units.Ulimit{Name: "nofile", Soft: podmanUlimit, Hard: podmanUlimit},
+		&units.Ulimit{Name: "nproc", Soft: podmanUlimit, Hard: podmanUlimit})
+	for _, dir := range []string{"/run", "/var/tmp"} { // it would make these writable
+		h.Tmpfs[dir] = "ro,nosuid,nodev,noexec,size=4096,mode=0555"
+	}
+	for _, m := range h.Mounts {
+		// It puts the fields of a mount into one line, in which a path could
+		// go on with fields of its own.
+		if strings.ContainsAny(m.Source, ",\"\r\n") {
+			return errPath
+		}
+	}
+	return nil
+}
+
+var errPath = errors.New("Podman cannot share a directory whose path has a comma, a quote or a line break")
