@@ -75,7 +75,7 @@ func testLeaks(t *testing.T, f *fixture) {
 	}
 	runs(5)
 	descriptors, goroutines := countDescriptors(t), runtime.NumGoroutine()
-	runs(200)
+	runs(1000)
 	if n := countDescriptors(t); n > descriptors {
 		t.Errorf("%d descriptors are open, %d were before", n, descriptors)
 	}

@@ -45,6 +45,7 @@ type Start func(spec sandbox.Spec, streams *Streams) (Tree, error)
 var (
 	errTimeout     = errors.New("timeout")
 	errOutputLimit = errors.New("output limit")
+	errQuota       = errors.New("quota")
 )
 
 // Runner runs programs until it is closed.
@@ -122,20 +123,32 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 	if err != nil {
 		return sandbox.Result{}, Missing("workspace", err)
 	}
-	result, err := r.watch(ctx, spec, start, private)
+	var room *quota
+	room, spec.Limits = newQuota(spec, before)
+	result, err := r.watch(ctx, spec, start, private, room)
 	if err != nil {
 		return sandbox.Result{}, err
 	}
-	if after, err := artifact.Take(spec.Workspace); err != nil {
-		r.log.Warn("artifacts cannot be collected", "error", err) // the program removed its workspace
-	} else {
-		result.Artifacts, result.ArtifactsOmitted = after.Since(before)
-	}
+	r.collect(spec, room, &result)
 	return result, nil
 }
 
+// collect adds to a result what the run has done to its workspace. A program
+// that ended by itself may have been faster than the measurements.
+func (r *Runner) collect(spec sandbox.Spec, room *quota, result *sandbox.Result) {
+	after, err := artifact.Collect(spec.Workspace, room.start)
+	if err != nil {
+		r.log.Warn("artifacts cannot be collected", "error", err) // the program removed its workspace
+		return
+	}
+	result.Artifacts, result.ArtifactsOmitted = after.Changed, after.Omitted
+	if room.exceeded(after.Snapshot) && (result.Status == sandbox.Exited || result.Status == sandbox.Signaled) {
+		result.Status, result.ExitCode, result.Signal = sandbox.QuotaExceeded, -1, ""
+	}
+}
+
 // watch runs a program until its tree is dead.
-func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, private *scratch.Dir) (sandbox.Result, error) {
+func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, private *scratch.Dir, room *quota) (sandbox.Result, error) {
 	if ctx.Err() != nil { // the program is not worth starting
 		return sandbox.Result{Status: sandbox.Canceled, ExitCode: -1, Info: r.info}, nil
 	}
@@ -152,7 +165,15 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 		return sandbox.Result{}, err
 	}
 	stopKilling := context.AfterFunc(ctx, tree.Kill)
+	measuring := make(chan struct{})
+	watching, stopWatching := context.WithCancel(ctx)
+	go func() {
+		defer close(measuring)
+		room.watch(watching, func() { cancel(errQuota) })
+	}()
 	ended, err := tree.Wait()
+	stopWatching()
+	<-measuring
 	stopKilling()
 	duration := time.Since(started)
 	r.closeStreams(streams)
@@ -186,6 +207,8 @@ func verdict(ended Ending, cause error, exceeded bool) (status sandbox.Status, c
 		return sandbox.Signaled, -1, ended.Signal
 	case errors.Is(cause, errTimeout):
 		return sandbox.TimedOut, -1, ""
+	case errors.Is(cause, errQuota):
+		return sandbox.QuotaExceeded, -1, ""
 	default:
 		return sandbox.Canceled, -1, ""
 	}
