@@ -23,7 +23,11 @@ func openWith(t testing.TB, options host.Options) sandbox.Backend {
 }
 
 // unbounded is what the package's documentation does not promise.
-var unbounded = sandboxtest.Exclusion{Case: "quota-of-short-runs", Reason: "no limit holds for the size of files"}
+var unbounded = []sandboxtest.Exclusion{
+	{Case: "quota-of-short-runs", Reason: "no limit holds for the size of files"},
+	{Case: "hog-file-size", Reason: "no limit holds for the size of files"},
+	{Case: "hog-memory", Reason: "no limit holds for memory"},
+}
 
 func BenchmarkRun(b *testing.B) { sandboxtest.Benchmark(b, open) }
 
