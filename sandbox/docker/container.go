@@ -2,12 +2,10 @@ package docker
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
@@ -30,9 +28,6 @@ const (
 	// startsAtOnce is how many containers are started at once; more would
 	// only wait for each other inside the engine.
 	startsAtOnce = 8
-	// drainPatience is how long the streams of a container that is gone may
-	// take to end.
-	drainPatience = 5 * time.Second
 )
 
 // place is all that is fixed when a container is created: runs at the same
@@ -61,6 +56,21 @@ type container struct {
 	place   place
 	dirs    []fs.FileInfo // what was bound
 	streams *streams
+}
+
+// container gives a container for one run, and tells whether it was started
+// ahead.
+func (b *Backend) container(ctx context.Context, at place) (c *container, spare bool, err error) {
+	if c = b.pool.take(ctx, at); c != nil {
+		spare = true
+	} else if c, err = b.start(ctx, at); err != nil {
+		return nil, false, err
+	}
+	if err := ctx.Err(); err != nil { // the program is not worth starting
+		c.release()
+		return nil, false, err
+	}
+	return c, spare, nil
 }
 
 // start creates and starts a container. It does not end early with ctx, lest
@@ -149,56 +159,6 @@ func (c *container) fresh() bool {
 // release lets go of a container, which then ends and is removed by the
 // engine.
 func (c *container) release() { c.streams.conn.Close() }
-
-// ending is how a container ended.
-type ending struct {
-	acked  bool             // it had the order
-	report *handover.Report // nil if it was killed before it could tell
-}
-
-// run hands an order over and returns when no process of the program is left.
-// When ctx ends, the container is removed by force.
-func (c *container) run(ctx context.Context, order handover.Order, stdin []byte, capture *capture) ending {
-	rand.Read(order.Nonce[:]) // never fails
-	order.StdinBytes = uint64(len(stdin))
-	stdout := &untilMark{next: capture.stdout, mark: order.Nonce[:], prefix: 1}
-	stderr := &untilMark{next: capture.stderr, mark: order.Nonce[:], suffix: handover.ReportBytes}
-
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		if _, err := c.streams.conn.Write(order.Encode()); err == nil {
-			c.streams.conn.Write(stdin) // a program need not read it all
-		}
-	}()
-	copied := make(chan struct{})
-	go func() {
-		defer close(copied)
-		both := &bothDone{a: stdout, b: stderr}
-		c.streams.copyTo(both.writer(stdout), both.writer(stderr)) // an error says no more than the missing report
-	}()
-
-	select {
-	case <-copied:
-	case <-ctx.Done():
-		c.kill(copied)
-	}
-	c.release()
-	<-copied
-	<-written
-	stderr.flush()
-	stdout.flush()
-	return ending{acked: stdout.begun(), report: stderr.report()}
-}
-
-// kill removes the container by force, and waits for the last of its output.
-func (c *container) kill(copied <-chan struct{}) {
-	c.backend.remove(c.id)
-	select {
-	case <-copied:
-	case <-time.After(drainPatience):
-	}
-}
 
 // remove removes a container by force. What cannot be removed now is tried
 // again by Close.

@@ -22,12 +22,11 @@ package docker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
 // DefaultImage is the image that "make image" builds.
@@ -57,6 +56,7 @@ type Options struct {
 // Backend is a [sandbox.Backend] that runs programs in containers.
 type Backend struct {
 	log    *slog.Logger
+	runner *process.Runner
 	engine *engine
 	image  image
 	owner  owner
@@ -65,12 +65,6 @@ type Backend struct {
 	pool     *pool
 	// starts bounds how many containers are started at once.
 	starts chan struct{}
-
-	mu     sync.Mutex
-	closed bool
-	runs   sync.WaitGroup
-	ctx    context.Context // ends at Close
-	cancel context.CancelFunc
 }
 
 var _ sandbox.Backend = (*Backend)(nil)
@@ -100,11 +94,11 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 	}
 	b := &Backend{
 		log:    options.Logger,
+		runner: process.NewRunner(info, options.Logger),
 		engine: engine,
 		owner:  newOwner(),
 		starts: make(chan struct{}, startsAtOnce),
 	}
-	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.pool = newPool(b)
 	if b.image, err = findImage(ctx, engine, options); err == nil {
 		b.reap(ctx)
@@ -116,47 +110,24 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 	return b, nil
 }
 
-// Info describes the backend.
-func (b *Backend) Info() sandbox.Info {
-	return sandbox.Info{
-		Backend: "docker",
-		Tier:    "container",
-		Notice: "Every run has a container of its own: the skill is read-only, only the workspace and /tmp can be written, " +
-			"nothing else of this machine is visible, there is no network; the kernel is shared with the host.",
-		SkillDir:  skillTarget,
-		Workspace: workspaceTarget,
-	}
+var info = sandbox.Info{
+	Backend: "docker",
+	Tier:    "container",
+	Notice: "Every run has a container of its own: the skill is read-only, only the workspace and /tmp can be written, " +
+		"nothing else of this machine is visible, there is no network; the kernel is shared with the host.",
+	SkillDir:  skillTarget,
+	Workspace: workspaceTarget,
 }
+
+// Info describes the backend.
+func (b *Backend) Info() sandbox.Info { return b.runner.Info() }
 
 // Close kills what runs and returns when all containers of this backend are
 // gone.
 func (b *Backend) Close() error {
-	b.mu.Lock()
-	b.closed = true
-	b.mu.Unlock()
-	b.cancel()
-	b.runs.Wait()
+	b.runner.Close()
 	b.pool.close()
 	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
 	defer cancel()
 	return errors.Join(b.sweep(ctx), b.engine.close())
-}
-
-var errClosed = errors.New("it was closed")
-
-// begin counts a run in. Its context ends with ctx and with the backend.
-func (b *Backend) begin(ctx context.Context) (_ context.Context, end func(), _ error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return nil, nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, errClosed)
-	}
-	b.runs.Add(1)
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(b.ctx, cancel)
-	return ctx, func() {
-		stop()
-		cancel()
-		b.runs.Done()
-	}, nil
 }

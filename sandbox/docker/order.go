@@ -11,11 +11,8 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
 
-// order checks a spec and gives what the container is told.
+// order finds the program of a spec and gives what the container is told.
 func (b *Backend) order(spec sandbox.Spec) (handover.Order, error) {
-	if err := process.CheckDirs(spec); err != nil {
-		return handover.Order{}, err
-	}
 	argv, err := spec.CommandLine(skillTarget, b.programs.look)
 	if err != nil {
 		return handover.Order{}, err

@@ -19,6 +19,8 @@ const (
 // container is created. It starts one at a time and never holds up a run.
 type pool struct {
 	backend *Backend
+	ctx     context.Context // ends at close
+	cancel  context.CancelFunc
 	work    sync.WaitGroup
 
 	mu      sync.Mutex
@@ -36,7 +38,11 @@ type spare struct {
 	expiry    *time.Timer
 }
 
-func newPool(b *Backend) *pool { return &pool{backend: b} }
+func newPool(b *Backend) *pool {
+	p := &pool{backend: b}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	return p
+}
 
 // take gives the container that waits at a place, or nil. If one is being
 // started it waits for that, which is sooner than another one.
@@ -111,7 +117,7 @@ func (p *pool) fill() {
 			surplus.discard()
 		}
 		var err error
-		if s.container, err = p.backend.start(p.backend.ctx, s.place); err != nil {
+		if s.container, err = p.backend.start(p.ctx, s.place); err != nil {
 			p.backend.log.Debug("no container was started ahead", "error", err) // the next run tells
 			p.remove(s)
 		}
@@ -147,8 +153,9 @@ func (s *spare) discard() {
 	}
 }
 
-// close ends all spares. The backend's context has ended before.
+// close ends all spares.
 func (p *pool) close() {
+	p.cancel()
 	p.mu.Lock()
 	p.closed = true
 	spares := p.spares

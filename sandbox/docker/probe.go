@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,11 +11,16 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/output"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
 // probePrefix begins the names of the workspaces of probes. The name of their
 // owner follows, so that those of a server that was killed can be removed.
 const probePrefix = "skills-mcp-probe-"
+
+// listBytes bounds the list of an image's programs.
+const listBytes = 4 << 20
 
 // probe runs a container as they all will be, and asks it which programs
 // there are.
@@ -34,25 +40,23 @@ func (b *Backend) probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	spec := sandbox.Spec{Workspace: workspace, Limits: withDefaults(sandbox.Limits{})}
-	c, err := b.start(ctx, placeOf(spec, user))
+	c, err := b.start(ctx, placeOf(sandbox.Spec{Workspace: workspace, Limits: process.WithDefaults(sandbox.Limits{})}, user))
 	if err != nil {
 		return err
 	}
-	spec.Limits.OutputBytes = spec.Limits.SpillBytes
-	capture := newCapture(spec, nil, nil)
-	ended := c.run(ctx, handover.Order{
+	listed := output.NewStream(output.Config{Keep: listBytes, Limit: listBytes})
+	t := c.hand(handover.Order{
 		Dir: path.Join(workspaceTarget, filepath.Base(marker)),
 		Env: []string{"PATH=" + searchPath},
-	}, nil, capture)
-	capture.close(b.log)
-	switch {
-	case ended.report == nil:
-		return fmt.Errorf("a container ended before it could tell of its programs: %s", capture.stderr.Output().Data)
-	case ended.report.Errno != 0:
+	}, nil, listed, io.Discard)
+	defer context.AfterFunc(ctx, t.Kill)()
+	switch report, _ := t.end(); {
+	case report == nil:
+		return fmt.Errorf("a container ended before it could tell of its programs: %s", t.reply.early)
+	case report.Errno != 0:
 		return errUnshared
 	}
-	b.programs = parsePrograms(capture.stdout.Output().Data)
+	b.programs = parsePrograms(listed.Output().Data)
 	return nil
 }
 

@@ -18,7 +18,7 @@ type program struct {
 func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
 	return b.runner.Run(ctx, spec, func(spec sandbox.Spec) (process.Start, error) {
 		what, err := b.program(spec)
-		return func(_ sandbox.Spec, streams *process.Streams) (process.Tree, error) {
+		return func(_ context.Context, streams *process.Streams) (process.Tree, error) {
 			return start(what, streams)
 		}, err
 	})

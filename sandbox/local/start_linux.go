@@ -3,6 +3,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"math"
@@ -55,7 +56,7 @@ func (s *system) check(spec sandbox.Spec) (process.Start, error) {
 	if spec.InSkill {
 		orders.Dir = view.skill
 	}
-	return func(spec sandbox.Spec, streams *process.Streams) (process.Tree, error) {
+	return func(_ context.Context, streams *process.Streams) (process.Tree, error) {
 		return s.start(spec, orders, streams)
 	}, nil
 }

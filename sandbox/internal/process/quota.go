@@ -1,7 +1,6 @@
 package process
 
 import (
-	"context"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -29,18 +28,19 @@ type quota struct {
 }
 
 // newQuota gives the quota of a workspace that holds what it did at the start
-// of a run, and the limits for that run.
-func newQuota(spec sandbox.Spec, start *artifact.Snapshot) (*quota, sandbox.Limits) {
-	limits, used := spec.Limits, start.Usage()
-	if used.Bytes >= limits.WorkspaceBytes {
-		limits.FileBytes = 1 // what is full can be read and tidied up only
+// of a run. In one that is full, the run gets files of one byte at most: it
+// can read and tidy up.
+func newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
+	used := start.Usage()
+	if used.Bytes >= spec.Limits.WorkspaceBytes {
+		spec.Limits.FileBytes = 1
 	}
 	return &quota{
 		workspace: spec.Workspace,
 		start:     start,
-		bytes:     max(limits.WorkspaceBytes, used.Bytes),
-		files:     max(limits.WorkspaceFiles, used.Files),
-	}, limits
+		bytes:     max(spec.Limits.WorkspaceBytes, used.Bytes),
+		files:     max(spec.Limits.WorkspaceFiles, used.Files),
+	}
 }
 
 // exceeded tells whether a run has led beyond the quota. What cannot be looked
@@ -50,26 +50,31 @@ func (q *quota) exceeded(now *artifact.Snapshot) bool {
 	return used.Bytes > q.bytes || used.Files > q.files || now.Missed() > q.start.Missed()
 }
 
-// watch calls kill once the quota is exceeded. It returns then, and when ctx
-// ends.
-func (q *quota) watch(ctx context.Context, kill func()) {
-	next := time.NewTimer(firstMeasure)
-	defer next.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-next.C:
+// measure measures in the background, and calls kill once the quota is
+// exceeded, until it is stopped.
+func (q *quota) measure(kill func()) (stop func()) {
+	stopped, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		next := time.NewTimer(firstMeasure)
+		defer next.Stop()
+		for {
+			select {
+			case <-stopped:
+				return
+			case <-next.C:
+			}
+			begun := time.Now()
+			now, err := artifact.Take(q.workspace)
+			if err == nil && q.exceeded(now) { // else the program has removed it
+				kill()
+				return
+			}
+			next.Reset(min(max(time.Since(begun)*measureShare, firstMeasure), maxMeasureInterval))
 		}
-		begun := time.Now()
-		now, err := artifact.Take(q.workspace)
-		if err != nil { // the program has removed it
-			continue
-		}
-		if q.exceeded(now) {
-			kill()
-			return
-		}
-		next.Reset(min(max(time.Since(begun)*measureShare, firstMeasure), maxMeasureInterval))
+	}()
+	return func() {
+		close(stopped)
+		<-ended
 	}
 }

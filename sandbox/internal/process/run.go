@@ -1,5 +1,5 @@
-// Package process is what all backends share that run programs as processes
-// of this machine: what comes before a run and after it.
+// Package process is what all backends share, wherever the processes of a run
+// are: what comes before a program is started and after it has ended.
 package process
 
 import (
@@ -37,9 +37,11 @@ type Ending struct {
 	PeakMemoryBytes int64
 }
 
-// Start starts the program of a spec whose limits are complete. Errors are of
-// type [sandbox.SetupError].
-type Start func(spec sandbox.Spec, streams *Streams) (Tree, error)
+// Start starts a program. Its time counts from when this returns, so that what
+// it waits for before the program is nobody's loss; it stops waiting when ctx
+// ends. Errors are of type [sandbox.SetupError] or wrap
+// [sandbox.ErrUnavailable]; after the end of ctx they do not matter.
+type Start func(ctx context.Context, streams *Streams) (Tree, error)
 
 // The reasons for which a run is killed, besides the end of its context.
 var (
@@ -98,18 +100,24 @@ func (r *Runner) begin(ctx context.Context) (_ context.Context, end func(), _ er
 	}, nil
 }
 
-// Run runs a spec as [sandbox.Backend] has it. Check finds the program and
-// gives what starts it, before anything is written to the workspace.
+// Run runs a spec as [sandbox.Backend] has it. Check gets the spec with all its
+// limits, finds the program and gives what starts it, before anything is
+// written to the workspace.
 func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.Spec) (Start, error)) (sandbox.Result, error) {
 	ctx, end, err := r.begin(ctx)
 	if err != nil {
 		return sandbox.Result{}, err
 	}
 	defer end()
-	spec.Limits = withDefaults(spec.Limits)
+	spec.Limits = WithDefaults(spec.Limits)
 	if err := CheckDirs(spec); err != nil {
 		return sandbox.Result{}, err
 	}
+	before, err := artifact.Take(spec.Workspace)
+	if err != nil {
+		return sandbox.Result{}, Missing("workspace", err)
+	}
+	room := newQuota(&spec, before)
 	start, err := check(spec)
 	if err != nil {
 		return sandbox.Result{}, err
@@ -119,12 +127,6 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 		return sandbox.Result{}, err
 	}
 	defer private.Close()
-	before, err := artifact.Take(spec.Workspace)
-	if err != nil {
-		return sandbox.Result{}, Missing("workspace", err)
-	}
-	var room *quota
-	room, spec.Limits = newQuota(spec, before)
 	result, err := r.watch(ctx, spec, start, private, room)
 	if err != nil {
 		return sandbox.Result{}, err
@@ -147,34 +149,32 @@ func (r *Runner) collect(spec sandbox.Spec, room *quota, result *sandbox.Result)
 	}
 }
 
-// watch runs a program until its tree is dead.
+// watch runs a program until its tree is dead. What ends it early cancels the
+// context with the reason.
 func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, private *scratch.Dir, room *quota) (sandbox.Result, error) {
-	if ctx.Err() != nil { // the program is not worth starting
-		return sandbox.Result{Status: sandbox.Canceled, ExitCode: -1, Info: r.info}, nil
+	neverStarted := sandbox.Result{Status: sandbox.Canceled, ExitCode: -1, Info: r.info}
+	if ctx.Err() != nil {
+		return neverStarted, nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ctx, stop := context.WithTimeoutCause(ctx, spec.Limits.Timeout, errTimeout)
-	defer stop()
-
 	streams := newStreams(spec, private, func() { cancel(errOutputLimit) })
-	started := time.Now()
-	tree, err := start(spec, streams)
+	tree, err := start(ctx, streams)
 	if err != nil {
 		r.closeStreams(streams)
+		if ctx.Err() != nil {
+			return neverStarted, nil
+		}
 		return sandbox.Result{}, err
 	}
+	started := time.Now()
+	expiry := time.AfterFunc(spec.Limits.Timeout, func() { cancel(errTimeout) })
+	stopMeasuring := room.measure(func() { cancel(errQuota) })
 	stopKilling := context.AfterFunc(ctx, tree.Kill)
-	measuring := make(chan struct{})
-	watching, stopWatching := context.WithCancel(ctx)
-	go func() {
-		defer close(measuring)
-		room.watch(watching, func() { cancel(errQuota) })
-	}()
 	ended, err := tree.Wait()
-	stopWatching()
-	<-measuring
 	stopKilling()
+	stopMeasuring()
+	expiry.Stop()
 	duration := time.Since(started)
 	r.closeStreams(streams)
 	if err != nil {

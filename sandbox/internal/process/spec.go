@@ -9,8 +9,8 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
-// withDefaults gives limits without zero fields.
-func withDefaults(l sandbox.Limits) sandbox.Limits {
+// WithDefaults gives limits without zero fields.
+func WithDefaults(l sandbox.Limits) sandbox.Limits {
 	orDefault(&l.Timeout, sandbox.DefaultTimeout)
 	orDefault(&l.OutputBytes, sandbox.DefaultOutputBytes)
 	orDefault(&l.SpillBytes, sandbox.DefaultSpillBytes)

@@ -1,0 +1,83 @@
+package docker
+
+import (
+	"errors"
+	"io"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+)
+
+// earlyBytes is how much of standard error may overtake the beginning of
+// standard output inside the engine.
+const earlyBytes = 16 << 20
+
+// reply takes what a container writes after an order, as package handover has
+// it, and passes on the two streams of the program. It is for one goroutine;
+// only acked is for all.
+type reply struct {
+	acked          chan struct{} // closed when the container has the order
+	begun          bool
+	stdout, stderr untilMark
+	early          []byte // standard error before that
+}
+
+func newReply(nonce []byte, stdout, stderr io.Writer) *reply {
+	return &reply{
+		acked:  make(chan struct{}),
+		stdout: untilMark{next: stdout, mark: nonce},
+		stderr: untilMark{next: stderr, mark: nonce, suffix: handover.ReportBytes},
+	}
+}
+
+// errReplied stops the copying of streams that are complete.
+var errReplied = errors.New("both streams are complete")
+
+// errNoReply stops the copying of what no entry program writes.
+var errNoReply = errors.New("the container does not speak the protocol of this version")
+
+// writeStdout takes the next part of the standard output.
+func (r *reply) writeStdout(p []byte) (int, error) {
+	n := len(p)
+	if n > 0 && !r.begun {
+		if p[0] != handover.Ack {
+			return 0, errNoReply
+		}
+		r.begun = true
+		close(r.acked)
+		r.stderr.write(r.early) // the engine keeps no order between the streams
+		p = p[1:]
+	}
+	r.stdout.write(p)
+	return n, r.end()
+}
+
+// writeStderr takes the next part of the standard error.
+func (r *reply) writeStderr(p []byte) (int, error) {
+	if !r.begun {
+		if len(r.early)+len(p) > earlyBytes {
+			return 0, errNoReply
+		}
+		r.early = append(r.early, p...)
+		return len(p), nil
+	}
+	r.stderr.write(p)
+	return len(p), r.end()
+}
+
+func (r *reply) end() error {
+	if r.stdout.done() && r.stderr.done() {
+		return errReplied
+	}
+	return nil
+}
+
+// flush ends both streams once nothing can follow.
+func (r *reply) flush() {
+	r.stdout.flush()
+	r.stderr.flush()
+}
+
+// writerFunc is a function as [io.Writer].
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
