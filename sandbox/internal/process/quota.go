@@ -25,7 +25,11 @@ type quota struct {
 	start     *artifact.Snapshot
 	bytes     int64
 	files     int
+	free      int64 // on the disk, at the start
 }
+
+// reserve is how much of a disk, of that size, is left to others.
+func reserve(disk int64) int64 { return min(disk/20, 1<<30) }
 
 // newQuota gives the quota of a workspace that holds what it did at the start
 // of a run. In one that is full, the run gets files of one byte at most: it
@@ -35,7 +39,9 @@ func newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
 	if used.Bytes >= spec.Limits.WorkspaceBytes {
 		spec.Limits.FileBytes = 1
 	}
+	free, _, _ := diskSpace(spec.Workspace)
 	return &quota{
+		free:      free,
 		workspace: spec.Workspace,
 		start:     start,
 		bytes:     max(spec.Limits.WorkspaceBytes, used.Bytes),
@@ -48,6 +54,15 @@ func newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
 func (q *quota) exceeded(now *artifact.Snapshot) bool {
 	used := now.Usage()
 	return used.Bytes > q.bytes || used.Files > q.files || now.Missed() > q.start.Missed()
+}
+
+// fillsDisk tells whether the disk is nearly full, and was not before by as
+// much as the quota: files that were removed while a program has them open
+// are in no directory. That other programs of the machine have filled it is
+// possible, and no reason to fill the rest.
+func (q *quota) fillsDisk() bool {
+	free, all, known := diskSpace(q.workspace)
+	return known && free < reserve(all) && q.free-free > q.bytes
 }
 
 // measure measures in the background, and calls kill once the quota is
@@ -66,7 +81,7 @@ func (q *quota) measure(kill func()) (stop func()) {
 			}
 			begun := time.Now()
 			now, err := artifact.Take(q.workspace)
-			if err == nil && q.exceeded(now) { // else the program has removed it
+			if err == nil && (q.exceeded(now) || q.fillsDisk()) { // else the program has removed it
 				kill()
 				return
 			}
