@@ -49,7 +49,7 @@ test: lint cross unit
 # failures with their logs, and each package's closing line.
 unit:
 	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"
-	go test $(RACE) -timeout $(TESTTIMEOUT) -v $(PACKAGES) 2>&1 \
+	integration/leftovers go test $(RACE) -timeout $(TESTTIMEOUT) -v $(PACKAGES) 2>&1 \
 	| { grep --line-buffered -vE '^(=== |[[:space:]]*--- PASS|PASS$$)' || true; }
 
 lint:

@@ -2,6 +2,7 @@ package skillsmcp_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -36,4 +37,54 @@ func TestReadmeDependencies(t *testing.T) {
 	for module := range named {
 		t.Errorf("README has a reason for %s, which is not required", module)
 	}
+}
+
+// TestReadmePromises: the tests that README names for its promises are there.
+// A name is a package's directory and a test, as in `sandbox/local.TestEscapes`,
+// or a directory and the beginning of a case, as in `sandbox/sandboxtest: quota-`.
+func TestReadmePromises(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(readme), "<!-- promises -->\n")
+	table, after, closed := strings.Cut(table, "<!-- /promises -->\n")
+	if !found || !closed {
+		t.Fatal("README has no table of promises")
+	}
+	for _, row := range strings.Split(strings.TrimSpace(table), "\n")[2:] {
+		cells := strings.Split(row, " | ")
+		if !strings.Contains(cells[len(cells)-1], "`") {
+			t.Errorf("no test shows it: %s", row)
+		}
+	}
+	text, _, _ := strings.Cut(after, "\n## ")
+	for _, match := range regexp.MustCompile("`([a-z][a-z/-]*)(\\.Test[A-Za-z]+|: [a-z-]+)`").FindAllStringSubmatch(table+text, -1) {
+		dir, want := match[1], `"`+strings.TrimPrefix(match[2], ": ")
+		if test, ok := strings.CutPrefix(match[2], "."); ok {
+			want = "\nfunc " + test + "(t *testing.T)"
+		}
+		if !sourceHas(t, dir, want) {
+			t.Errorf("README names %s: there is no %q", match[0], want)
+		}
+	}
+}
+
+// sourceHas tells whether a Go file of a directory has a text.
+func sourceHas(t *testing.T, dir, text string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(source), text) {
+			return true
+		}
+	}
+	return false
 }

@@ -101,17 +101,27 @@ type Limits struct {
 	// OpenFiles is how many files a process may have open. Default
 	// [DefaultOpenFiles].
 	OpenFiles int
+	// WorkspaceBytes is how much disk space, and WorkspaceFiles how many files
+	// and directories, the workspace may hold, with all that is in
+	// [PrivateDir]. A run that leads beyond one of them is killed with
+	// [QuotaExceeded] soon after; one that found it so is killed where it adds
+	// to it, so that it can tidy up. Default [DefaultWorkspaceBytes] and
+	// [DefaultWorkspaceFiles].
+	WorkspaceBytes int64
+	WorkspaceFiles int
 }
 
 // Defaults of [Limits].
 const (
-	DefaultTimeout     = 60 * time.Second
-	DefaultOutputBytes = 32 << 10
-	DefaultSpillBytes  = 16 << 20
-	DefaultMemoryBytes = 2 << 30
-	DefaultProcesses   = 256
-	DefaultFileBytes   = 1 << 30
-	DefaultOpenFiles   = 4096
+	DefaultTimeout        = 60 * time.Second
+	DefaultOutputBytes    = 32 << 10
+	DefaultSpillBytes     = 16 << 20
+	DefaultMemoryBytes    = 2 << 30
+	DefaultProcesses      = 256
+	DefaultFileBytes      = 1 << 30
+	DefaultOpenFiles      = 4096
+	DefaultWorkspaceBytes = 2 << 30
+	DefaultWorkspaceFiles = 50_000
 )
 
 // Status tells how a run ended.
@@ -119,12 +129,13 @@ type Status string
 
 // The ways in which a run can end.
 const (
-	Exited      Status = "exited"        // with Result.ExitCode
-	Signaled    Status = "signaled"      // by Result.Signal, not sent by us
-	TimedOut    Status = "timeout"       // killed at Limits.Timeout
-	OutputLimit Status = "output_limit"  // killed at Limits.SpillBytes
-	Canceled    Status = "canceled"      // killed because ctx ended
-	OutOfMemory Status = "out_of_memory" // killed at Limits.MemoryBytes
+	Exited        Status = "exited"         // with Result.ExitCode
+	Signaled      Status = "signaled"       // by Result.Signal, not sent by us
+	TimedOut      Status = "timeout"        // killed at Limits.Timeout
+	OutputLimit   Status = "output_limit"   // killed at Limits.SpillBytes
+	Canceled      Status = "canceled"       // killed because ctx ended
+	OutOfMemory   Status = "out_of_memory"  // killed at Limits.MemoryBytes
+	QuotaExceeded Status = "quota_exceeded" // killed for Limits.WorkspaceBytes or WorkspaceFiles
 )
 
 // Result is what happened.
@@ -174,10 +185,18 @@ type Artifact struct {
 	Path string
 	// Size is in bytes.
 	Size int64
+	// Digest is "sha256:" and 64 lower-case hexadecimal characters over the
+	// Size bytes. It is empty for what is beyond [MaxDigestBytes], and for a
+	// file that another run in the same workspace was changing.
+	Digest string
 }
 
 // MaxArtifacts is how many artifacts a Result lists.
 const MaxArtifacts = 100
+
+// MaxDigestBytes is how many bytes of artifacts a Result has digests of, those
+// of small files first.
+const MaxDigestBytes = 256 << 20
 
 // PrivateDir is the directory at the top of a workspace that belongs to the
 // backend: it holds a program's HOME and TMPDIR and the files that

@@ -43,6 +43,7 @@ const (
 	CodeSandboxSetup       Code = "sandbox_setup"
 	CodeWorkspaceUnknown   Code = "workspace_unknown"
 	CodeWorkspaceExpired   Code = "workspace_expired"
+	CodeWorkspaceFull      Code = "workspace_full"
 	CodeWorkspaceLimit     Code = "workspace_limit"
 	CodeInternal           Code = "internal_error"
 )
@@ -73,6 +74,7 @@ var Codes = map[Code]string{
 	CodeSandboxSetup:       "The program could not be started: a script or interpreter is missing or unusable.",
 	CodeWorkspaceUnknown:   "No workspace has that handle.",
 	CodeWorkspaceExpired:   "The workspace's lifetime is over.",
+	CodeWorkspaceFull:      "The workspace holds more bytes or files than it may.",
 	CodeWorkspaceLimit:     "Too many workspaces are in use.",
 	CodeInternal:           "A fault of the server; its log says more.",
 }

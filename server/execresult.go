@@ -15,7 +15,7 @@ import (
 var execOutputSchema = json.RawMessage(`{
   "type": "object",
   "properties": {
-    "status": {"type": "string", "enum": ["exited", "signaled", "timeout", "output_limit", "out_of_memory", "canceled"], "description": "How the program ended."},
+    "status": {"type": "string", "enum": ["exited", "signaled", "timeout", "output_limit", "out_of_memory", "quota_exceeded", "canceled"], "description": "How the program ended."},
     "exitCode": {"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "0 to 255; null where the program did not exit by itself."},
     "signal": {"type": "string", "description": "The signal that ended it."},
     "stdout": {"type": "string"},
@@ -27,7 +27,8 @@ var execOutputSchema = json.RawMessage(`{
     "artifacts": {"type": "array", "description": "Files that the run made or changed.", "items": {
       "type": "object",
       "properties": {
-        "path": {"type": "string"}, "uri": {"type": "string"}, "size": {"type": "integer"}, "mimeType": {"type": "string"}
+        "path": {"type": "string"}, "uri": {"type": "string"}, "size": {"type": "integer"}, "mimeType": {"type": "string"},
+        "digest": {"type": "string", "description": "sha256: and the hash in hexadecimal; absent for very large files."}
       },
       "required": ["path", "uri", "size", "mimeType"]
     }},
@@ -66,6 +67,7 @@ type artifact struct {
 	URI      string `json:"uri"`
 	Size     int64  `json:"size"`
 	MIMEType string `json:"mimeType"`
+	Digest   string `json:"digest,omitempty"`
 }
 
 type execSandbox struct {
@@ -97,6 +99,7 @@ func execAnswer(workspace sandbox.Workspace, result sandbox.Result) *mcp.CallToo
 			URI:      workspaceURI(workspace.Handle, file.Path),
 			Size:     file.Size,
 			MIMEType: resources.TypeByName(file.Path),
+			Digest:   file.Digest,
 		})
 	}
 	answer := &mcp.CallToolResult{
@@ -122,6 +125,9 @@ func runFailure(result sandbox.Result) *failure {
 		return failf(CodeExecutionCanceled, "", "killed because the call was canceled")
 	case result.Status == sandbox.OutOfMemory:
 		return failf(CodeExecutionFailed, "Let it work on less at a time.", "killed because it used more memory than it may")
+	case result.Status == sandbox.QuotaExceeded:
+		return failf(CodeWorkspaceFull, "Remove what is not needed, with another run in the same workspace.",
+			"killed because the workspace holds more than it may, or directories that cannot be looked into")
 	case result.Status == sandbox.Signaled:
 		return failf(CodeExecutionFailed, "Read stderr.", "ended by signal %s", result.Signal)
 	case result.ExitCode != 0:

@@ -27,7 +27,7 @@ type fixture struct {
 }
 
 // newFixture makes a server; options are sandbox=off, allowed-tools=log,
-// workspaces=1, compat-index and pin=NAME.
+// workspaces=1, runs=1 (and one that waits), compat-index and pin=NAME.
 func newFixture(t testing.TB, root string, options ...string) *fixture {
 	t.Helper()
 	f := &fixture{root: root, workspaceBase: t.TempDir(), now: time.Now()}
@@ -56,6 +56,9 @@ func newFixture(t testing.TB, root string, options ...string) *fixture {
 		}
 		t.Cleanup(func() { _ = backend.Close() })
 		opts.Sandbox = backend
+		if slices.Contains(options, "runs=1") {
+			opts.Sandbox = sandbox.NewQueue(backend, sandbox.QueueOptions{Running: 1, Waiting: 1})
+		}
 	}
 	opts.CompatIndex = slices.Contains(options, "compat-index")
 	if slices.Contains(options, "allowed-tools=log") {

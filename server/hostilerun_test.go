@@ -148,6 +148,7 @@ var runawayModes = map[string]struct {
 	"hold":         {0, exits(0)},
 	"crash":        {0, ends("signaled", "execution_failed")},
 	"exit":         {0, exits(1)},
+	"litter":       {0, ends("quota_exceeded", "workspace_full")},
 	"binary": {0, func(t *testing.T, run ran) {
 		if !strings.Contains(run.Stdout, "xyz{|}~") || !strings.HasSuffix(run.Stdout, "\uFFFD") {
 			t.Errorf("all bytes came as %q", run.Stdout)

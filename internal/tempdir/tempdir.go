@@ -23,7 +23,8 @@ const (
 
 // Dir is a private directory. It is locked while its process lives, so that
 // others can tell it from what a killed process left; systemd-tmpfiles
-// respects the lock too. Systems without flock remove nothing of others.
+// respects the lock too. The lock goes with the Dir, so it must not become
+// garbage. Systems without flock remove nothing of others.
 type Dir struct {
 	path    string
 	lock    *os.File // nil where there are no locks

@@ -2,6 +2,7 @@ package tempdir_test
 
 import (
 	"bufio"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -15,7 +16,7 @@ import (
 )
 
 // holderBase tells a copy of this program to make a directory there, to print
-// its path and to wait.
+// its path and to wait for the end of its input.
 const holderBase = "TEMPDIR_TEST_BASE"
 
 func TestMain(m *testing.M) {
@@ -23,22 +24,29 @@ func TestMain(m *testing.M) {
 	if base == "" {
 		os.Exit(m.Run())
 	}
-	dir, err := tempdir.New(base, "test-")
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir.Path(), "file"), nil, 0o600)
+	var err error
+	if held, err = tempdir.New(base, "test-"); err == nil {
+		err = os.WriteFile(filepath.Join(held.Path(), "file"), nil, 0o600)
 	}
 	if err != nil {
 		panic(err)
 	}
-	os.Stdout.WriteString(dir.Path() + "\n")
-	select {}
+	os.Stdout.WriteString(held.Path() + "\n")
+	io.Copy(io.Discard, os.Stdin) // until it is killed, or the test ends
 }
+
+// held is a variable of the package so that no garbage collection ends it.
+var held *tempdir.Dir
 
 // hold starts a process that has a directory in base.
 func hold(t *testing.T, base string) (dir string, kill func()) {
 	t.Helper()
 	process := exec.Command(os.Args[0])
 	process.Env = append(os.Environ(), holderBase+"="+base)
+	_, err := process.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	out, err := process.StdoutPipe()
 	if err == nil {
 		err = process.Start()

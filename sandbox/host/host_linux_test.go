@@ -16,7 +16,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest"
 )
 
-func TestContract(t *testing.T) { sandboxtest.Run(t, open) }
+func TestContract(t *testing.T) { sandboxtest.Run(t, open, unbounded...) }
 
 func run(t *testing.T, backend sandbox.Backend, spec sandbox.Spec) sandbox.Result {
 	t.Helper()

@@ -1,7 +1,9 @@
 package sandboxtest
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +21,10 @@ func artifacts() []contract {
 		{name: "artifacts-many", test: testArtifactsMany},
 		{name: "workspace-hostile", test: testWorkspaceHostile},
 	}
+}
+
+func artifact(path, content string) sandbox.Artifact {
+	return sandbox.Artifact{Path: path, Size: int64(len(content)), Digest: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(content)))}
 }
 
 func testArtifacts(t *testing.T, f *fixture) {
@@ -42,13 +48,13 @@ lines' .hidden
 		echo h > "$HOME/.history"; echo t > "$TMPDIR/t"`})
 	expectExit(t, result, 0)
 	want := []sandbox.Artifact{
-		{Path: ".hidden"},
-		{Path: "a/b/nested.txt", Size: 5},
-		{Path: "grown", Size: 8},
-		{Path: "größe ☃.txt"},
-		{Path: "replaced", Size: 3},
-		{Path: "rewritten", Size: 3},
-		{Path: "two\nlines"},
+		artifact(".hidden", ""),
+		artifact("a/b/nested.txt", "12345"),
+		artifact("grown", "oldmore\n"),
+		artifact("größe ☃.txt", ""),
+		artifact("replaced", "old"),
+		artifact("rewritten", "new"),
+		artifact("two\nlines", ""),
 	}
 	if !slices.Equal(result.Artifacts, want) || result.ArtifactsOmitted != 0 {
 		t.Errorf("artifacts are %+v, %d omitted, want %+v", result.Artifacts, result.ArtifactsOmitted, want)
@@ -69,7 +75,7 @@ func testArtifactsSpecial(t *testing.T, f *fixture) {
 		echo twice > hard1 && ln hard1 hard2
 		mkdir dir && ln -s ../../../../../.. dir/up`})
 	expectExit(t, result, 0)
-	if want := []sandbox.Artifact{{Path: "plain", Size: 6}}; !slices.Equal(result.Artifacts, want) {
+	if want := []sandbox.Artifact{artifact("plain", "plain\n")}; !slices.Equal(result.Artifacts, want) {
 		t.Errorf("artifacts are %+v, want %+v", result.Artifacts, want)
 	}
 	if result.ArtifactsOmitted != 7 {

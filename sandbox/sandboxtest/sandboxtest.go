@@ -43,7 +43,7 @@ type contract struct {
 }
 
 func contracts() []contract {
-	return slices.Concat(endings(), inputs(), outputs(), artifacts(), scripts(), kills(), loads())
+	return slices.Concat(endings(), inputs(), outputs(), artifacts(), scripts(), kills(), quotas(), hogs(), loads())
 }
 
 // fixture is what the cases share.

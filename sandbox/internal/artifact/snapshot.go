@@ -4,9 +4,11 @@
 package artifact
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -14,7 +16,7 @@ import (
 
 const (
 	// maxEntries is how many directory entries a snapshot holds.
-	maxEntries = 50_000
+	maxEntries = 100_000
 	// maxDepth is how many directories deep a snapshot goes.
 	maxDepth = 64
 	// readBatch is how many directory entries are read at once.
@@ -26,24 +28,44 @@ const (
 type Snapshot struct {
 	taken   time.Time
 	entries map[string]fs.FileInfo // all but directories, by path
+	usage   Usage
 	// missed counts what could not be looked at: directories that are
 	// unreadable or too deep, and at least one for all past the bound.
 	missed int
 }
 
-// Take makes a snapshot of a workspace.
-func Take(workspace string) (*Snapshot, error) { return take(workspace, maxEntries) }
+// Usage is what a workspace takes, its private directory included.
+type Usage struct {
+	// Bytes is the disk space that files and directories have, where the
+	// system tells; else the sum of the files' sizes.
+	Bytes int64
+	// Files counts files and directories, links and all else.
+	Files int
+}
 
-func take(workspace string, limit int) (*Snapshot, error) {
+// Usage tells what the workspace took. What could not be looked at is not in
+// it, but for the first that lay past the bound.
+func (s *Snapshot) Usage() Usage { return s.usage }
+
+// Missed counts directories that could not be looked into, unreadable or too
+// deep, and one for all that lay past the bound of the walk.
+func (s *Snapshot) Missed() int { return s.missed }
+
+// Take makes a snapshot of a workspace.
+func Take(workspace string) (*Snapshot, error) {
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
+	return takeIn(root, maxEntries), nil
+}
+
+func takeIn(root *os.Root, limit int) *Snapshot {
 	s := &Snapshot{taken: time.Now(), entries: make(map[string]fs.FileInfo)}
 	walk := walker{root: root, snapshot: s, left: limit}
 	walk.dir(".", 0)
-	return s, nil
+	return s
 }
 
 type walker struct {
@@ -61,7 +83,9 @@ func (w *walker) dir(name string, depth int) {
 	// same workspace may have replaced it: O_NONBLOCK, lest it be a FIFO.
 	dir, err := w.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
-		w.snapshot.missed++
+		if !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			w.snapshot.missed++
+		}
 		return
 	}
 	subdirs := w.read(dir, name)
@@ -93,16 +117,21 @@ func (w *walker) read(dir *os.File, name string) (subdirs []string) {
 
 // entry takes one directory entry; it gives the name of a subdirectory.
 func (w *walker) entry(name string) string {
-	if name == sandbox.PrivateDir {
+	info, err := w.root.Lstat(name)
+	if err != nil { // removed meanwhile
 		return ""
 	}
-	info, err := w.root.Lstat(name)
+	w.snapshot.usage.Bytes += space(info)
+	w.snapshot.usage.Files++
 	switch {
-	case err != nil: // removed meanwhile
 	case info.IsDir():
 		return name
-	default:
+	case !isPrivate(name):
 		w.snapshot.entries[name] = info
 	}
 	return ""
+}
+
+func isPrivate(name string) bool {
+	return name == sandbox.PrivateDir || strings.HasPrefix(name, sandbox.PrivateDir+"/")
 }

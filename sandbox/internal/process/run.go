@@ -47,6 +47,7 @@ type Start func(ctx context.Context, streams *Streams) (Tree, error)
 var (
 	errTimeout     = errors.New("timeout")
 	errOutputLimit = errors.New("output limit")
+	errQuota       = errors.New("quota")
 )
 
 // Runner runs programs until it is closed.
@@ -112,6 +113,11 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 	if err := CheckDirs(spec); err != nil {
 		return sandbox.Result{}, err
 	}
+	before, err := artifact.Take(spec.Workspace)
+	if err != nil {
+		return sandbox.Result{}, Missing("workspace", err)
+	}
+	room := newQuota(&spec, before)
 	start, err := check(spec)
 	if err != nil {
 		return sandbox.Result{}, err
@@ -121,25 +127,31 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 		return sandbox.Result{}, err
 	}
 	defer private.Close()
-	before, err := artifact.Take(spec.Workspace)
-	if err != nil {
-		return sandbox.Result{}, Missing("workspace", err)
-	}
-	result, err := r.watch(ctx, spec, start, private)
+	result, err := r.watch(ctx, spec, start, private, room)
 	if err != nil {
 		return sandbox.Result{}, err
 	}
-	if after, err := artifact.Take(spec.Workspace); err != nil {
-		r.log.Warn("artifacts cannot be collected", "error", err) // the program removed its workspace
-	} else {
-		result.Artifacts, result.ArtifactsOmitted = after.Since(before)
-	}
+	r.collect(spec, room, &result)
 	return result, nil
+}
+
+// collect adds to a result what the run has done to its workspace. A program
+// that ended by itself may have been faster than the measurements.
+func (r *Runner) collect(spec sandbox.Spec, room *quota, result *sandbox.Result) {
+	after, err := artifact.Collect(spec.Workspace, room.start)
+	if err != nil {
+		r.log.Warn("artifacts cannot be collected", "error", err) // the program removed its workspace
+		return
+	}
+	result.Artifacts, result.ArtifactsOmitted = after.Changed, after.Omitted
+	if room.exceeded(after.Snapshot) && (result.Status == sandbox.Exited || result.Status == sandbox.Signaled) {
+		result.Status, result.ExitCode, result.Signal = sandbox.QuotaExceeded, -1, ""
+	}
 }
 
 // watch runs a program until its tree is dead. What ends it early cancels the
 // context with the reason.
-func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, private *scratch.Dir) (sandbox.Result, error) {
+func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, private *scratch.Dir, room *quota) (sandbox.Result, error) {
 	neverStarted := sandbox.Result{Status: sandbox.Canceled, ExitCode: -1, Info: r.info}
 	if ctx.Err() != nil {
 		return neverStarted, nil
@@ -157,10 +169,12 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 	}
 	started := time.Now()
 	expiry := time.AfterFunc(spec.Limits.Timeout, func() { cancel(errTimeout) })
-	defer expiry.Stop()
+	stopMeasuring := room.measure(func() { cancel(errQuota) })
 	stopKilling := context.AfterFunc(ctx, tree.Kill)
 	ended, err := tree.Wait()
 	stopKilling()
+	stopMeasuring()
+	expiry.Stop()
 	duration := time.Since(started)
 	r.closeStreams(streams)
 	if err != nil {
@@ -193,6 +207,8 @@ func verdict(ended Ending, cause error, exceeded bool) (status sandbox.Status, c
 		return sandbox.Signaled, -1, ended.Signal
 	case errors.Is(cause, errTimeout):
 		return sandbox.TimedOut, -1, ""
+	case errors.Is(cause, errQuota):
+		return sandbox.QuotaExceeded, -1, ""
 	default:
 		return sandbox.Canceled, -1, ""
 	}

@@ -18,6 +18,8 @@ func WithDefaults(l sandbox.Limits) sandbox.Limits {
 	orDefault(&l.Processes, sandbox.DefaultProcesses)
 	orDefault(&l.FileBytes, sandbox.DefaultFileBytes)
 	orDefault(&l.OpenFiles, sandbox.DefaultOpenFiles)
+	orDefault(&l.WorkspaceBytes, sandbox.DefaultWorkspaceBytes)
+	orDefault(&l.WorkspaceFiles, sandbox.DefaultWorkspaceFiles)
 	return l
 }
 

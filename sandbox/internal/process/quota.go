@@ -1,0 +1,95 @@
+package process
+
+import (
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/artifact"
+)
+
+const (
+	// firstMeasure is when after its start a run is first looked at.
+	firstMeasure = 50 * time.Millisecond
+	// measureShare is how much more time passes between two measurements than
+	// one takes: they cost at most that part of a processor.
+	measureShare = 20
+	// maxMeasureInterval is how long a run may grow unseen at most, however
+	// long its workspace takes to measure.
+	maxMeasureInterval = 5 * time.Second
+)
+
+// quota bounds what a workspace holds. No kernel bounds a directory for an
+// ordinary user, so it is measured, and the run that leads beyond is killed.
+type quota struct {
+	workspace string
+	start     *artifact.Snapshot
+	bytes     int64
+	files     int
+	free      int64 // on the disk, at the start
+}
+
+// reserve is how much of a disk, of that size, is left to others.
+func reserve(disk int64) int64 { return min(disk/20, 1<<30) }
+
+// newQuota gives the quota of a workspace that holds what it did at the start
+// of a run. In one that is full, the run gets files of one byte at most: it
+// can read and tidy up.
+func newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
+	used := start.Usage()
+	if used.Bytes >= spec.Limits.WorkspaceBytes {
+		spec.Limits.FileBytes = 1
+	}
+	free, _, _ := diskSpace(spec.Workspace)
+	return &quota{
+		free:      free,
+		workspace: spec.Workspace,
+		start:     start,
+		bytes:     max(spec.Limits.WorkspaceBytes, used.Bytes),
+		files:     max(spec.Limits.WorkspaceFiles, used.Files),
+	}
+}
+
+// exceeded tells whether a run has led beyond the quota. What cannot be looked
+// at could be anything, so a run must not add to that.
+func (q *quota) exceeded(now *artifact.Snapshot) bool {
+	used := now.Usage()
+	return used.Bytes > q.bytes || used.Files > q.files || now.Missed() > q.start.Missed()
+}
+
+// fillsDisk tells whether the disk is nearly full, and was not before by as
+// much as the quota: files that were removed while a program has them open
+// are in no directory. That other programs of the machine have filled it is
+// possible, and no reason to fill the rest.
+func (q *quota) fillsDisk() bool {
+	free, all, known := diskSpace(q.workspace)
+	return known && free < reserve(all) && q.free-free > q.bytes
+}
+
+// measure measures in the background, and calls kill once the quota is
+// exceeded, until it is stopped.
+func (q *quota) measure(kill func()) (stop func()) {
+	stopped, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		next := time.NewTimer(firstMeasure)
+		defer next.Stop()
+		for {
+			select {
+			case <-stopped:
+				return
+			case <-next.C:
+			}
+			begun := time.Now()
+			now, err := artifact.Take(q.workspace)
+			if err == nil && (q.exceeded(now) || q.fillsDisk()) { // else the program has removed it
+				kill()
+				return
+			}
+			next.Reset(min(max(time.Since(begun)*measureShare, firstMeasure), maxMeasureInterval))
+		}
+	}()
+	return func() {
+		close(stopped)
+		<-ended
+	}
+}
