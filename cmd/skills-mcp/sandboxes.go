@@ -47,7 +47,7 @@ func (s *settings) openSandbox(ctx context.Context, log *slog.Logger) (backend s
 		}
 		return backend, "", nil
 	case sandboxDocker:
-		backend, err := docker.New(ctx, docker.Options{Image: s.dockerImage, Logger: log})
+		backend, err := s.openDocker(ctx, log)
 		if err != nil {
 			return nil, "", err
 		}
@@ -75,7 +75,7 @@ func (s *settings) bestSandbox(ctx context.Context, log *slog.Logger) (sandbox.B
 	if localErr == nil && own.Info().Tier == "full" {
 		return own, nil
 	}
-	containers, dockerErr := docker.New(ctx, docker.Options{Image: s.dockerImage, Logger: log})
+	containers, dockerErr := s.openDocker(ctx, log)
 	switch {
 	case dockerErr == nil && localErr == nil:
 		return containers, own.Close()
@@ -85,6 +85,10 @@ func (s *settings) bestSandbox(ctx context.Context, log *slog.Logger) (sandbox.B
 		return own, nil
 	}
 	return nil, errors.Join(localErr, dockerErr)
+}
+
+func (s *settings) openDocker(ctx context.Context, log *slog.Logger) (*docker.Backend, error) {
+	return docker.New(ctx, docker.Options{Image: s.dockerImage, Runtime: s.dockerRuntime, Logger: log})
 }
 
 // noSandbox says in one line why nothing can be run, and what the user can do.

@@ -14,16 +14,17 @@ import (
 
 // settings are the flags that all commands share.
 type settings struct {
-	strict       bool
-	poll         time.Duration
-	sandbox      string
-	dockerImage  string
-	maxRuns      int
-	allowedTools string
-	pinned       []string
-	compatIndex  bool
-	logLevel     string
-	logFormat    string
+	strict        bool
+	poll          time.Duration
+	sandbox       string
+	dockerImage   string
+	dockerRuntime string
+	maxRuns       int
+	allowedTools  string
+	pinned        []string
+	compatIndex   bool
+	logLevel      string
+	logFormat     string
 }
 
 func (s *settings) register(flags *pflag.FlagSet) {
@@ -32,6 +33,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 		"`BACKEND` that runs scripts: auto (the best isolation there is, or\noff where there is none), local (kernel isolation, Linux), docker (a\ncontainer for every run), off, or unsafe-host (no isolation at all)")
 	flags.StringVar(&s.dockerImage, "docker-image", docker.DefaultImage,
 		"`IMAGE` for --sandbox=docker, one that \"make image\" built or that is based\non such a one")
+	flags.StringVar(&s.dockerRuntime, "docker-runtime", "",
+		"`NAME` of the engine's runtime for --sandbox=docker, such as runsc (gVisor)\n(default: the engine's own)")
 	flags.IntVar(&s.maxRuns, "max-runs", 0,
 		"how many programs run at once, at most `N`; the others wait, and sessions take\nturns (default: twice the number of processors, at least 4)")
 	flags.StringVar(&s.allowedTools, "allowed-tools", string(policy.Enforce),

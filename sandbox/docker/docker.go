@@ -52,8 +52,9 @@ type Options struct {
 	// Image names a local image with the entry program. If empty,
 	// [DefaultImage].
 	Image string
-	// Runtime is the engine's runtime for the containers, such as "runsc".
-	// If empty, the engine's default.
+	// Runtime is the engine's runtime for the containers, such as "runsc", one
+	// of those that "docker info" lists. If empty, the engine's default.
+	// Podman's is chosen where its service is started.
 	Runtime string
 	// Logger gets what went wrong but is no client's business. If nil,
 	// nothing is logged.
@@ -107,7 +108,13 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 		starts: make(chan struct{}, startsAtOnce),
 	}
 	b.pool = newPool(b)
-	if b.image, err = findImage(ctx, engine, options); err == nil {
+	if options.Runtime != "" {
+		err = engine.checkRuntime(ctx, options.Runtime)
+	}
+	if err == nil {
+		b.image, err = findImage(ctx, engine, options)
+	}
+	if err == nil {
 		b.reap(ctx)
 		err = b.probe(ctx)
 	}

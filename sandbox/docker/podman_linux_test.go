@@ -69,7 +69,9 @@ func TestContractPodman(t *testing.T) {
 
 func TestPodman(t *testing.T) {
 	t.Parallel()
-	backend := openWith(t, docker.Options{Host: servePodman(t)})
+	host := servePodman(t)
+	expectUnavailable(t, docker.Options{Host: host, Runtime: "runc"}, "podman --runtime")
+	backend := openWith(t, docker.Options{Host: host})
 	defer backend.Close()
 	if info := backend.Info(); info.Backend != "podman" {
 		t.Errorf("Info is %+v", info)

@@ -3,6 +3,7 @@ package docker
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
@@ -25,12 +26,18 @@ func (e *UnavailableError) Error() string {
 func (e *UnavailableError) Unwrap() []error { return []error{sandbox.ErrUnavailable, e.Err} }
 
 func hint(err error, image string) string {
+	noRuntime := new(noRuntimeError)
 	const build = `run "make image" in skills-mcp's source directory`
 	switch {
 	case errors.Is(err, errRemote):
 		return "DOCKER_HOST names an engine on another machine, which cannot share skills and workspaces: unset it to use this machine's."
 	case errors.Is(err, errNoEngine):
 		return `No Docker or Podman engine answers: start it, or set DOCKER_HOST to where it listens; "docker version" tells whether it answers.`
+	case errors.As(err, &noRuntime):
+		return fmt.Sprintf("Install %s and register it with the engine, or name one of %s with --docker-runtime.",
+			noRuntime.name, strings.Join(noRuntime.there, ", "))
+	case errors.Is(err, errPodmanRuntime):
+		return `Leave out --docker-runtime, and start Podman's service with "podman --runtime NAME system service" instead.`
 	case errors.Is(err, errNoImage):
 		return fmt.Sprintf("There is no image %s on this machine: %s, or name another one with --docker-image.", image, build)
 	case errors.Is(err, errForeignImage):

@@ -43,6 +43,7 @@ func TestImageThatCannotBeUsed(t *testing.T) {
 func TestRuntimeThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	openUntilEnd(t)
-	expectUnavailable(t, docker.Options{Runtime: "no-such-runtime"}, "no-such-runtime")
+	expectUnavailable(t, docker.Options{Runtime: "no-such-runtime"}, `no runtime "no-such-runtime", only `)
+	expectUnavailable(t, docker.Options{Runtime: "no-such-runtime"}, "runc with --docker-runtime")
 	openWith(t, docker.Options{Runtime: "runc"}).Close()
 }
