@@ -22,6 +22,7 @@ package docker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -102,7 +103,7 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 	}
 	b := &Backend{
 		log:    options.Logger,
-		runner: process.NewRunner(engine.info(), options.Logger),
+		runner: process.NewRunner(describe(engine, options.Runtime), options.Logger),
 		engine: engine,
 		owner:  newOwner(),
 		starts: make(chan struct{}, startsAtOnce),
@@ -124,12 +125,17 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 	return b, nil
 }
 
-func (e *engine) info() sandbox.Info {
+// describe gives what hosts are told.
+func describe(engine *engine, runtime string) sandbox.Info {
+	kernel := "the kernel is shared with the host"
+	if runtime != "" {
+		kernel = fmt.Sprintf("the engine's runtime %q isolates the kernel as far as it does", runtime)
+	}
 	return sandbox.Info{
-		Backend: e.name(),
+		Backend: engine.name(),
 		Tier:    "container",
 		Notice: "Every run has a container of its own: the skill is read-only, only the workspace and /tmp can be written, " +
-			"nothing else of this machine is visible, there is no network; the kernel is shared with the host.",
+			"nothing else of this machine is visible, there is no network but a loopback interface; " + kernel + ".",
 		SkillDir:  skillTarget,
 		Workspace: workspaceTarget,
 	}

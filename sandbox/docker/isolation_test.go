@@ -82,7 +82,7 @@ func TestInfoSaysWhatIsEnforced(t *testing.T) {
 	t.Parallel()
 	backend := openUntilEnd(t)
 	info := backend.Info()
-	if (info.Backend != "docker" && info.Backend != "podman") || info.Tier != "container" || !strings.Contains(info.Notice, "no network") {
+	if (info.Backend != "docker" && info.Backend != "podman") || info.Tier != "container" || !strings.Contains(info.Notice, "no network") || !strings.Contains(info.Notice, "shared with the host") {
 		t.Errorf("Info is %+v", info)
 	}
 	result := run(t, backend, sandbox.Spec{Shell: `echo "$SKILL_DIR $WORKSPACE"`})

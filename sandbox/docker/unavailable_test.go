@@ -45,5 +45,9 @@ func TestRuntimeThatIsNotThere(t *testing.T) {
 	openUntilEnd(t)
 	expectUnavailable(t, docker.Options{Runtime: "no-such-runtime"}, `no runtime "no-such-runtime", only `)
 	expectUnavailable(t, docker.Options{Runtime: "no-such-runtime"}, "runc with --docker-runtime")
-	openWith(t, docker.Options{Runtime: "runc"}).Close()
+	backend := openWith(t, docker.Options{Runtime: "runc"})
+	defer backend.Close()
+	if notice := backend.Info().Notice; !strings.Contains(notice, `runtime "runc"`) {
+		t.Errorf("the notice is %q", notice)
+	}
 }
