@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 // Hex of the SHA-256 of "other", as Docker's command names the directory.
@@ -15,15 +16,12 @@ const otherContext = "d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b
 // settle makes settings of Docker's command, by file name, the only ones.
 func settle(t *testing.T, files map[string]string) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir, tree := t.TempDir(), make(fstest.MapFS)
 	for name, content := range files {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		tree[name] = &fstest.MapFile{Data: []byte(content), Mode: 0o644}
+	}
+	if err := os.CopyFS(dir, tree); err != nil {
+		t.Fatal(err)
 	}
 	t.Setenv("DOCKER_CONFIG", dir)
 	t.Setenv("DOCKER_HOST", "")

@@ -36,7 +36,7 @@ var (
 	errRemote   = errors.New("the engine is on another machine")
 	errNoImage  = errors.New("no such image")
 	// errPodmanRuntime means that Podman would run containers with another one.
-	errPodmanRuntime = errors.New("Podman's service chooses the runtime")
+	errPodmanRuntime = errors.New("the runtime is chosen by Podman's service")
 )
 
 // engine is a Docker or a Podman engine. All that is known of Docker's client

@@ -96,4 +96,4 @@ func adaptToPodman(h *dockercontainer.HostConfig) error {
 	return nil
 }
 
-var errPath = errors.New("Podman cannot share a directory whose path has a comma, a quote or a line break")
+var errPath = errors.New("its path has a comma, a quote or a line break, with which Podman cannot share it")
