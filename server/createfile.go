@@ -102,7 +102,7 @@ func (s *Server) writtenPath(ctx context.Context, path, handle, name string) (wo
 }
 
 // write writes to a workspace what adds so many bytes to it, one call at a
-// time.
+// time, and tells subscribers.
 func (s *Server) write(workspace sandbox.Workspace, adds int, do func(*resources.Tree) error) error {
 	defer workspace.Hold()()
 	s.edits.Lock()
@@ -115,6 +115,7 @@ func (s *Server) write(workspace sandbox.Workspace, adds int, do func(*resources
 	if err := roomFor(tree, adds); err != nil {
 		return err
 	}
+	defer s.workspaceChanged(workspace)
 	return do(tree)
 }
 

@@ -65,6 +65,7 @@ type Server struct {
 	digests       resources.Digests
 	sessions      sessions
 	subscriptions subscriptions
+	news          workspaceNews
 	// edits lets one call at a time write to workspaces, so that none undoes
 	// what another did.
 	edits sync.Mutex
@@ -96,6 +97,9 @@ func New(opts Options) (*Server, error) {
 	}
 	s.registerResources()
 	s.registerPrompts()
+	if opts.Workspaces != nil {
+		opts.Workspaces.OnExpire(s.workspaceExpired)
+	}
 	return s, nil
 }
 
