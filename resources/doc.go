@@ -1,5 +1,6 @@
-// Package resources turns skill:// URIs into files and back, and reads those
-// files so that nothing outside a skill's directory is ever opened.
+// Package resources turns skill:// URIs into files and back, reads those files
+// so that nothing outside a skill's directory is ever opened, and writes files
+// of workspaces in the same way.
 //
 // # Trust
 //
@@ -14,6 +15,14 @@
 // these in a skill's directory can as well copy the content there.
 // [OpenUntrusted] refuses hard links too, for directories that a sandboxed
 // program has written to.
+//
+// # What is written
+//
+// Only trees of [OpenUntrusted] are written to, by [Tree.Write] and
+// [Tree.Edit]. They go directory by directory through no link, check that each
+// directory they opened is the one they saw, and put a whole new file in the
+// place of the old one. A program that moves things about meanwhile can make
+// them fail, or have them write elsewhere in the tree, but not outside it.
 //
 // # What is served
 //

@@ -45,6 +45,12 @@ func (e *Error) because(err error) *Error {
 	return e
 }
 
+// advise gives another hint than the rule's.
+func (e *Error) advise(hint string) *Error {
+	e.Hint = hint
+	return e
+}
+
 // maxQuotedBytes is how much of a path a message repeats.
 const maxQuotedBytes = 200
 

@@ -24,12 +24,12 @@ func Clean(path string) (string, error) {
 	if !utf8.ValidString(path) {
 		return "", refuse(Invalid, path, "is not valid UTF-8")
 	}
-	return cleanBytes(path)
+	return CleanBytes(path)
 }
 
-// cleanBytes is Clean for a path that may come from a directory or a URI,
+// CleanBytes is [Clean] for a path that may come from a directory or a URI,
 // where a name may be any bytes.
-func cleanBytes(path string) (string, error) {
+func CleanBytes(path string) (string, error) {
 	if err := checkPath(path); err != nil {
 		return "", err
 	}

@@ -21,6 +21,8 @@ type Tree struct {
 	entry string
 	// untrusted tells that a sandboxed program may have written here.
 	untrusted bool
+	// hidden is a clean path that is not listed, or empty.
+	hidden string
 }
 
 // Open opens a skill's directory as a tree. The caller closes it. Errors are
@@ -75,6 +77,10 @@ func OpenUntrusted(dir string) (*Tree, error) {
 	return tree, nil
 }
 
+// Hide leaves a clean path, and what is below it, out of listings and states.
+// It can be read all the same.
+func (t *Tree) Hide(clean string) { t.hidden = clean }
+
 // Close releases the directory.
 func (t *Tree) Close() error { return t.root.Close() }
 
@@ -95,7 +101,7 @@ func (t *Tree) IsDir(name string) (bool, error) {
 // clean brings name into the form that is opened, and refuses what is not
 // served whatever lies there.
 func (t *Tree) clean(name string) (string, error) {
-	clean, err := cleanBytes(name)
+	clean, err := CleanBytes(name)
 	if err != nil {
 		return "", err
 	}

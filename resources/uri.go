@@ -69,7 +69,7 @@ func Resolve(snapshot *catalog.Snapshot, uri string) (skill *catalog.Skill, file
 	if file != "." {
 		// The rules of paths hold for the file alone; a skill path was
 		// checked by being the name of a skill.
-		if file, err = cleanBytes(file); err != nil {
+		if file, err = CleanBytes(file); err != nil {
 			return nil, "", inURI(uri, err)
 		}
 	}

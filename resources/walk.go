@@ -91,7 +91,7 @@ func (w *walk) look(child string, passed []fs.FileInfo) (info fs.FileInfo, ok bo
 // lists tells whether a path found in the directory keeps the rules of what
 // is listed.
 func (t *Tree) lists(child string) bool {
-	if _, err := cleanBytes(child); err != nil {
+	if _, err := CleanBytes(child); err != nil || child == t.hidden {
 		return false
 	}
 	return child != skillDocument || t.entry == "" || t.entry == skillDocument

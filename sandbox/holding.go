@@ -66,5 +66,11 @@ func (w *Workspaces) remove(handle string) {
 	if len(w.expired) > handlesRemembered {
 		w.expired = w.expired[1:]
 	}
-	w.removal.Go(func() { _ = tempdir.Remove(filepath.Join(w.base, handle)) })
+	told := w.told
+	w.removal.Go(func() {
+		if told != nil {
+			told(handle)
+		}
+		_ = tempdir.Remove(filepath.Join(w.base, handle))
+	})
 }

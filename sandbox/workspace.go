@@ -86,6 +86,7 @@ type Workspaces struct {
 	mu      sync.Mutex
 	closed  bool
 	live    map[string]*holding
+	told    func(handle string)
 	expired []string       // oldest first
 	removal sync.WaitGroup // of expired directories
 }
@@ -159,6 +160,23 @@ func (w *Workspaces) Get(handle string) (Workspace, error) {
 		return Workspace{}, ErrWorkspaceExpired
 	}
 	return Workspace{}, ErrWorkspaceUnknown
+}
+
+// OnExpire has a function told of every workspace that expires from now on, in
+// a goroutine of its own that Close waits for. It takes the place of one that
+// was given before.
+func (w *Workspaces) OnExpire(told func(handle string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = told
+}
+
+// Expire removes what has expired by now, as every call does that makes or
+// gives a workspace.
+func (w *Workspaces) Expire() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.expire()
 }
 
 // Close removes all workspaces, held or not: end what runs in them first.

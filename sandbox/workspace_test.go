@@ -301,3 +301,33 @@ func check(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// Whoever wants to know is told of each workspace that expires, and of it
+// being gone already.
+func TestExpiryIsTold(t *testing.T) {
+	t.Parallel()
+	all, c := newWorkspaces(t, 2)
+	told := make(chan string, 8)
+	all.OnExpire(func(handle string) {
+		if _, err := all.Get(handle); !errors.Is(err, sandbox.ErrWorkspaceExpired) {
+			t.Errorf("a workspace that has expired gives %v", err)
+		}
+		told <- handle
+	})
+	first := create(t, all)
+	c.pass(time.Minute)
+	second, third := create(t, all), create(t, all)
+	if got := <-told; got != first.Handle {
+		t.Errorf("%s made room, and %s was told", first.Handle, got)
+	}
+	release := third.Hold()
+	c.pass(time.Hour)
+	all.Expire()
+	if got := <-told; got != second.Handle {
+		t.Errorf("%s expired, and %s was told", second.Handle, got)
+	}
+	release()
+	if len(told) != 0 {
+		t.Errorf("%s is held, and was told of", <-told)
+	}
+}

@@ -29,6 +29,9 @@ const (
 	CodeSpecialFile        Code = "special_file"
 	CodeOutOfRange         Code = "out_of_range"
 	CodeTooLarge           Code = "too_large"
+	CodeNotText            Code = "not_text"
+	CodeTextNotFound       Code = "text_not_found"
+	CodeTextNotUnique      Code = "text_not_unique"
 	CodePermissionDenied   Code = "permission_denied"
 	CodeInvalidArguments   Code = "invalid_arguments"
 	CodeInvalidCursor      Code = "invalid_cursor"
@@ -54,12 +57,15 @@ var Codes = map[Code]string{
 	CodeInvalidFrontmatter: "The skill's entry document cannot be parsed any more.",
 	CodeFileNotFound:       "The skill or workspace has no such file.",
 	CodeInvalidPath:        "The path is empty, absolute, holds `..`, a backslash or NUL, or the URI is malformed.",
-	CodePathEscape:         "A link leads out of the skill or workspace.",
+	CodePathEscape:         "A link leads out of the skill or workspace, or is in the way of writing.",
 	CodeIsDirectory:        "A directory was given where a file is needed.",
 	CodeNotDirectory:       "A file was given where a directory is needed.",
-	CodeSpecialFile:        "A device, FIFO or socket is never served.",
+	CodeSpecialFile:        "A device, FIFO or socket is never served, nor written to.",
 	CodeOutOfRange:         "Offset or length lie outside the file.",
-	CodeTooLarge:           "The file is over the hard limit.",
+	CodeTooLarge:           "The file, or the text for it, is over the hard limit.",
+	CodeNotText:            "The file is not UTF-8 text, so it cannot be edited.",
+	CodeTextNotFound:       "The text to be replaced is not in the file.",
+	CodeTextNotUnique:      "The text to be replaced is in the file more than once.",
 	CodePermissionDenied:   "The skill's allowed-tools, or the file's permissions, forbid it.",
 	CodeInvalidArguments:   "The tool's arguments do not fit its schema.",
 	CodeInvalidCursor:      "The cursor is none that this server gave.",

@@ -100,6 +100,7 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 // run runs a program in a workspace, and tells the caller of its progress.
 func (s *Server) run(ctx context.Context, workspace sandbox.Workspace, spec sandbox.Spec) (sandbox.Result, error) {
 	defer workspace.Hold()()
+	defer s.workspaceChanged(workspace)
 	spec.Workspace, spec.Caller = workspace.Dir, sessionID(ctx)
 	spec.Progress = progressFrom(ctx)
 	return s.opts.Sandbox.Run(ctx, spec)

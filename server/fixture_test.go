@@ -27,7 +27,8 @@ type fixture struct {
 }
 
 // newFixture makes a server; options are sandbox=off, allowed-tools=log,
-// workspaces=1, runs=1 (and one that waits), compat-index and pin=NAME.
+// workspaces=1, runs=1 (and one that waits), compat-index, toolset=NAME and
+// pin=NAME.
 func newFixture(t testing.TB, root string, options ...string) *fixture {
 	t.Helper()
 	f := &fixture{root: root, workspaceBase: t.TempDir(), now: time.Now()}
@@ -67,6 +68,9 @@ func newFixture(t testing.TB, root string, options ...string) *fixture {
 	for _, option := range options {
 		if name, ok := strings.CutPrefix(option, "pin="); ok {
 			opts.Pinned = append(opts.Pinned, name)
+		}
+		if name, ok := strings.CutPrefix(option, "toolset="); ok {
+			opts.Toolsets = append(opts.Toolsets, server.Toolset(name))
 		}
 	}
 	f.server, err = server.New(opts)

@@ -29,6 +29,7 @@ const shutdownTimeout = 5 * time.Second
 func (s *Server) Serve(ctx context.Context, listener net.Listener, allowedHosts []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer s.expireWorkspaces(ctx)()
 	web := &http.Server{
 		Handler:           s.handler(allowedHosts),
 		ReadHeaderTimeout: 10 * time.Second,

@@ -94,7 +94,7 @@ func readPath(tree *resources.Tree, file, uri string, arguments readArguments) (
 		return nil, err
 	}
 	if dir {
-		return listDirectory(tree, file)
+		return listLevels(tree, file, listDepth)
 	}
 	content, err := tree.Read(file, resources.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxTextPageBytes})
 	if err != nil {
@@ -151,9 +151,9 @@ func binaryPage(tree *resources.Tree, file, uri string, arguments readArguments)
 	}}, nil
 }
 
-// listDirectory lists a directory and what is below it.
-func listDirectory(tree *resources.Tree, dir string) (*mcp.CallToolResult, error) {
-	entries, more, err := tree.List(dir, listDepth)
+// listLevels lists a directory and what is below it, so many levels deep.
+func listLevels(tree *resources.Tree, dir string, levels int) (*mcp.CallToolResult, error) {
+	entries, more, err := tree.List(dir, levels)
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func TestReloadHTTP(t *testing.T) {
 		t.Run(era, func(t *testing.T) {
 			f := reloadFixture(t)
 			url := f.serveHTTP(t)
-			events := f.stream(t, url, era)
+			events := f.stream(t, url, era, "skill://note/extra.md")
 			var all strings.Builder
 			drain := func(wanted string) func() bool {
 				return func() bool {
@@ -136,16 +136,17 @@ func TestReloadHTTP(t *testing.T) {
 	}
 }
 
-// stream opens the stream of notifications of an era, subscribed to one
-// resource; the modern one asks for nothing of prompts.
-func (f *fixture) stream(t *testing.T, url, era string) <-chan string {
+// stream opens the stream of notifications of an era, subscribed to these
+// resources; the modern one asks for nothing of prompts.
+func (f *fixture) stream(t *testing.T, url, era string, uris ...string) <-chan string {
 	t.Helper()
-	const uri = "skill://note/extra.md"
 	var request *http.Request
 	var err error
 	if era == "legacy" {
 		headers := legacy(t, url)
-		post(t, url+"/mcp", rpc(2, "resources/subscribe", map[string]any{"uri": uri}), headers...)
+		for _, uri := range uris {
+			post(t, url+"/mcp", rpc(2, "resources/subscribe", map[string]any{"uri": uri}), headers...)
+		}
 		request, err = http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/mcp", nil)
 		must(t, err)
 		for i := 0; i < len(headers); i += 2 {
@@ -153,7 +154,7 @@ func (f *fixture) stream(t *testing.T, url, era string) <-chan string {
 		}
 	} else {
 		body, err := json.Marshal(rpc(1, "subscriptions/listen", modern(map[string]any{
-			"notifications": map[string]any{"resourcesListChanged": true, "resourceSubscriptions": []string{uri}}})))
+			"notifications": map[string]any{"resourcesListChanged": true, "resourceSubscriptions": uris}})))
 		must(t, err)
 		request, err = http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/mcp", strings.NewReader(string(body)))
 		must(t, err)

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -42,6 +43,9 @@ type Options struct {
 	// Workspaces hold what programs write. Required where Sandbox is set;
 	// the caller closes them.
 	Workspaces *sandbox.Workspaces
+	// Toolsets are the sets of tools that are there besides the four that
+	// always are, each at most once. They need Workspaces.
+	Toolsets []Toolset
 	// Pinned are names of skills that the instructions list first.
 	Pinned []string
 	// CompatIndex serves skill://index.json, as drafts of the Skills
@@ -61,6 +65,10 @@ type Server struct {
 	digests       resources.Digests
 	sessions      sessions
 	subscriptions subscriptions
+	news          workspaceNews
+	// edits lets one call at a time write to workspaces, so that none undoes
+	// what another did.
+	edits sync.Mutex
 }
 
 // New makes a server. An error means that the options are incomplete.
@@ -76,12 +84,22 @@ func New(opts Options) (*Server, error) {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.tools = []tool{s.activateTool(), s.readResourceTool(), s.execTool(), s.findSkillsTool()}
+	for _, name := range opts.Toolsets {
+		tools, err := s.toolset(name)
+		if err != nil {
+			return nil, err
+		}
+		s.tools = append(s.tools, tools...)
+	}
 	s.mcp = s.newLibraryServer()
 	if err := s.registerTools(); err != nil {
 		return nil, err
 	}
 	s.registerResources()
 	s.registerPrompts()
+	if opts.Workspaces != nil {
+		opts.Workspaces.OnExpire(s.workspaceExpired)
+	}
 	return s, nil
 }
 

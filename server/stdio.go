@@ -39,6 +39,7 @@ const (
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer s.expireWorkspaces(ctx)()
 	input, feed := io.Pipe()
 	front := &stdioFront{server: s, out: out, feed: feed, stop: cancel, pending: map[string]int{}, ready: make(chan struct{})}
 	front.idle = sync.NewCond(&front.mu)

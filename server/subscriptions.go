@@ -37,17 +37,24 @@ func (s *Server) hookSubscriptions(hooks *mcpserver.Hooks) {
 	hooks.AddOnRegisterSession(func(_ context.Context, session mcpserver.ClientSession) { subs.register(session) })
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) { subs.unregister(session) })
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, request *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
-		subs.add(ctx, "", request.Params.URI)
+		s.subscribe(ctx, "", request.Params.URI)
 	})
 	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, request *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
 		subs.remove(ctx, "", request.Params.URI)
 	})
 	hooks.AddBeforeSubscriptionsListen(func(ctx context.Context, id any, request *mcp.SubscriptionsListenRequest) {
-		subs.add(ctx, fmt.Sprint(id), request.Params.Notifications.ResourceSubscriptions...)
+		s.subscribe(ctx, fmt.Sprint(id), request.Params.Notifications.ResourceSubscriptions...)
 	})
 	hooks.AddAfterSubscriptionsListen(func(ctx context.Context, id any, request *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
 		subs.remove(ctx, fmt.Sprint(id), request.Params.Notifications.ResourceSubscriptions...)
 	})
+}
+
+// subscribe notes what a subscriber wants to hear of.
+func (s *Server) subscribe(ctx context.Context, listen string, uris ...string) {
+	uris = s.subscribable(uris...)
+	s.subscriptions.add(ctx, listen, uris...)
+	s.noteStates(uris...)
 }
 
 func (s *subscriptions) register(session mcpserver.ClientSession) {
@@ -109,6 +116,18 @@ func (s *subscriptions) remove(ctx context.Context, listen string, uris ...strin
 	}
 	if len(s.uris[who]) == 0 {
 		delete(s.uris, who)
+	}
+}
+
+// forget ends all subscriptions to a URI.
+func (s *subscriptions) forget(uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for who, uris := range s.uris {
+		delete(uris, uri)
+		if len(uris) == 0 {
+			delete(s.uris, who)
+		}
 	}
 }
 

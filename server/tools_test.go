@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -23,13 +24,17 @@ type listedTool struct {
 // TestTools holds what hosts make of a tool: the goldens show every schema,
 // and the checks are what some host breaks at.
 func TestTools(t *testing.T) {
-	f := newFixture(t, testdata.Valid())
-	var list struct{ Tools []json.RawMessage }
-	f.request(t, "tools/list", nil, &list)
-	if len(list.Tools) != 4 {
-		t.Fatalf("%d tools", len(list.Tools))
+	base := listTools(t)
+	all := listTools(t, "toolset=workspace")
+	if len(base) != 4 || len(all) != 8 {
+		t.Fatalf("%d tools, and %d with a toolset", len(base), len(all))
 	}
-	for _, raw := range list.Tools {
+	for _, tool := range base {
+		if !slices.ContainsFunc(all, func(other json.RawMessage) bool { return bytes.Equal(tool, other) }) {
+			t.Errorf("a toolset changes %s", tool)
+		}
+	}
+	for _, raw := range all {
 		var tool listedTool
 		must(t, json.Unmarshal(raw, &tool))
 		t.Run(tool.Name, func(t *testing.T) {
@@ -38,6 +43,52 @@ func TestTools(t *testing.T) {
 			golden(t, "tool-"+tool.Name+".json", append(pretty.Bytes(), '\n'))
 			checkTool(t, tool)
 		})
+	}
+}
+
+func listTools(t *testing.T, options ...string) []json.RawMessage {
+	t.Helper()
+	var list struct{ Tools []json.RawMessage }
+	newFixture(t, testdata.Valid(), options...).request(t, "tools/list", nil, &list)
+	return list.Tools
+}
+
+// known are the arguments that tools of these names take elsewhere, such as
+// those that models were trained with.
+const known = `{
+  "view": {"path": "string", "view_range": "array"},
+  "bash_tool": {"command": "string", "description": "string"},
+  "create_file": {"path": "string", "file_text": "string", "description": "string"},
+  "str_replace": {"path": "string", "old_str": "string", "new_str": "string", "description": "string"}
+}`
+
+// TestToolsetArguments: what was written for the tools of these names
+// elsewhere can call ours.
+func TestToolsetArguments(t *testing.T) {
+	var wanted map[string]map[string]string
+	must(t, json.Unmarshal([]byte(known), &wanted))
+	for _, raw := range listTools(t, "toolset=workspace") {
+		var tool listedTool
+		must(t, json.Unmarshal(raw, &tool))
+		var schema struct {
+			Properties map[string]struct{ Type string }
+			Required   []string
+		}
+		must(t, json.Unmarshal(tool.InputSchema, &schema))
+		for name, kind := range wanted[tool.Name] {
+			if schema.Properties[name].Type != kind {
+				t.Errorf("%s: %s is %q, want %q", tool.Name, name, schema.Properties[name].Type, kind)
+			}
+		}
+		for _, name := range schema.Required {
+			if wanted[tool.Name] != nil && wanted[tool.Name][name] == "" {
+				t.Errorf("%s needs %s, which others do not have", tool.Name, name)
+			}
+		}
+		delete(wanted, tool.Name)
+	}
+	if len(wanted) > 0 {
+		t.Errorf("missing: %v", wanted)
 	}
 }
 

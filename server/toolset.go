@@ -16,6 +16,32 @@ type tool struct {
 	handle     func(ctx context.Context, arguments json.RawMessage) (*mcp.CallToolResult, error)
 }
 
+// Toolset names tools that are there only where the operator wants them.
+type Toolset string
+
+// ToolsetWorkspace has view, create_file, str_replace and bash_tool, by which
+// a model works on the files of a workspace itself.
+const ToolsetWorkspace Toolset = "workspace"
+
+// ParseToolset gives the toolset of a name.
+func ParseToolset(name string) (Toolset, error) {
+	if name != string(ToolsetWorkspace) {
+		return "", fmt.Errorf("%q is none of %s", name, ToolsetWorkspace)
+	}
+	return ToolsetWorkspace, nil
+}
+
+// toolset gives the tools of a set.
+func (s *Server) toolset(name Toolset) ([]tool, error) {
+	if _, err := ParseToolset(string(name)); err != nil {
+		return nil, fmt.Errorf("server: toolset %w", err)
+	}
+	if s.opts.Workspaces == nil {
+		return nil, fmt.Errorf("server: the toolset %s needs workspaces", name)
+	}
+	return []tool{s.viewTool(), s.createFileTool(), s.strReplaceTool(), s.bashTool()}, nil
+}
+
 // registerTools makes the tools known to the library. They are the same for
 // every catalog: hosts cache their text and some never look again.
 func (s *Server) registerTools() error {

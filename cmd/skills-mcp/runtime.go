@@ -35,6 +35,10 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 	if err != nil {
 		return nil, err
 	}
+	toolsets, err := s.wantedToolsets()
+	if err != nil {
+		return nil, err
+	}
 	roots, err := s.roots(rootArguments)
 	if err != nil {
 		return nil, err
@@ -58,6 +62,7 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 		Sandbox:     r.backend,
 		Unavailable: unavailable,
 		Workspaces:  r.workspaces,
+		Toolsets:    toolsets,
 		Pinned:      s.pinned,
 		CompatIndex: s.compatIndex,
 		Logger:      r.log,

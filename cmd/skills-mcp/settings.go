@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -10,6 +11,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/server"
 )
 
 // settings are the flags that all commands share.
@@ -21,6 +23,7 @@ type settings struct {
 	dockerRuntime string
 	maxRuns       int
 	allowedTools  string
+	toolsets      []string
 	pinned        []string
 	compatIndex   bool
 	logLevel      string
@@ -39,6 +42,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 		"how many programs run at once, at most `N`; the others wait, and sessions take\nturns (default: twice the number of processors, at least 4)")
 	flags.StringVar(&s.allowedTools, "allowed-tools", string(policy.Enforce),
 		"`MODE` in which skills' allowed-tools are taken: enforce, or log (what is\nnot listed is allowed, and logged)")
+	flags.StringSliceVar(&s.toolsets, "toolsets", nil,
+		"`SETS` of further tools, separated by commas: workspace (view, create_file,\nstr_replace and bash_tool, to work on files of a workspace)")
 	flags.BoolVar(&s.strict, "strict", false,
 		"leave out every skill that the Agent Skills reference validator rejects")
 	flags.StringArrayVar(&s.pinned, "pin", nil,
@@ -58,6 +63,21 @@ func (s *settings) policy() (policy.Policy, error) {
 		return policy.Policy{}, usageError{fmt.Errorf("--allowed-tools %q is none of enforce, log", s.allowedTools)}
 	}
 	return policy.Policy{Mode: mode}, nil
+}
+
+// wantedToolsets gives the toolsets that are switched on, each once.
+func (s *settings) wantedToolsets() ([]server.Toolset, error) {
+	var wanted []server.Toolset
+	for _, name := range s.toolsets {
+		toolset, err := server.ParseToolset(name)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("--toolsets: %w", err)}
+		}
+		if !slices.Contains(wanted, toolset) {
+			wanted = append(wanted, toolset)
+		}
+	}
+	return wanted, nil
 }
 
 // roots reads the ROOT arguments, or gives the default roots.

@@ -1,0 +1,223 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/resources"
+)
+
+const (
+	// maxEditedBytes is how long a file may be, before and after its edit.
+	maxEditedBytes = 16 << 20
+	// shownAround is how many lines around an edit are shown.
+	shownAround = 3
+	// maxShownLines is how many lines of an edit are shown.
+	maxShownLines = 20
+	// maxNamedPlaces is how many lines are named at which a text occurs.
+	maxNamedPlaces = 20
+)
+
+type replaceArguments struct {
+	Path        string `json:"path"`
+	OldStr      string `json:"old_str"`
+	NewStr      string `json:"new_str"`
+	Description string `json:"description"`
+	Workspace   string `json:"workspace"`
+	Name        string `json:"name"`
+}
+
+func (s *Server) strReplaceTool() tool {
+	definition := mcp.NewTool("str_replace",
+		mcp.WithDescription("Replace a text that occurs exactly once in a file of the workspace. View the file first; give enough of the text around the place to make it unique."),
+		writtenPathArgument,
+		mcp.WithString("old_str", mcp.Required(), mcp.MinLength(1),
+			mcp.Description("The text to replace, exactly as it is in the file, without line numbers.")),
+		mcp.WithString("new_str",
+			mcp.Description("The text in its place; empty or absent deletes.")),
+		whyArgument,
+		workspaceArgument,
+		skillArgument,
+		mcp.WithSchemaAdditionalProperties(false),
+		annotations("Edit a file of the workspace", false, true, false, false),
+		alwaysLoad(nil),
+	)
+	return tool{definition: definition, handle: s.strReplace}
+}
+
+func (s *Server) strReplace(ctx context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
+	arguments, err := decode[replaceArguments](raw)
+	if err != nil {
+		return nil, err
+	}
+	edit := replacement{old: arguments.OldStr, new: arguments.NewStr}
+	if err := edit.check(); err != nil {
+		return nil, err
+	}
+	path, err := s.writtenPath(ctx, arguments.Path, arguments.Workspace, arguments.Name)
+	if err != nil {
+		return nil, err
+	}
+	workspace, err := s.usedWorkspace(ctx, path.handle)
+	if err != nil {
+		return nil, err
+	}
+	edit.file = pathLine(path.file)
+	err = s.write(workspace, len(edit.new)-len(edit.old), func(tree *resources.Tree) error {
+		return tree.Edit(path.file, maxEditedBytes, edit.apply)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.log.Info("file written", "tool", "str_replace", "skill", arguments.Name, "why", clip(oneLine(arguments.Description), 200))
+	return writtenAnswer(workspace, path.file, edit.report()), nil
+}
+
+// replacement replaces one text in a file by another.
+type replacement struct {
+	file     string // for messages
+	old, new string
+
+	text string // of the file, after apply
+	at   int    // where new begins in it
+	end  int    // and where it ends
+}
+
+func (r *replacement) check() error {
+	switch {
+	case len(r.old) > maxFileTextBytes || len(r.new) > maxFileTextBytes:
+		return failf(CodeTooLarge, "Replace less at a time, or change the file with a program.",
+			"old_str and new_str may have %d bytes each", maxFileTextBytes)
+	case r.old == r.new:
+		return failf(CodeInvalidArguments, "Give the text that shall be there as `new_str`.", "old_str and new_str are the same")
+	}
+	return nil
+}
+
+// apply gives the file's text with the replacement.
+func (r *replacement) apply(data []byte) ([]byte, error) {
+	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return nil, failf(CodeNotText, "Change it with a program.", "%s is no UTF-8 text", r.file)
+	}
+	text, old, replaced := string(data), r.old, r.new
+	places := placesOf(text, old)
+	if len(places) == 0 || breaksWithCRLF(text) {
+		old, replaced = withCRLF(old), withCRLF(replaced)
+		places = placesOf(text, old)
+	}
+	switch {
+	case len(places) == 0:
+		return nil, r.missing(text)
+	case len(places) > 1:
+		return nil, failf(CodeTextNotUnique, "Give more of the text around the one place that is meant.",
+			"old_str occurs %d times in %s, at lines %s", len(places), r.file, lineList(text, places))
+	case len(text)-len(old)+len(replaced) > maxEditedBytes:
+		return nil, failf(CodeTooLarge, "Change it with a program.", "%s would be over the limit of %d bytes", r.file, maxEditedBytes)
+	}
+	r.at, r.end = places[0], places[0]+len(replaced)
+	r.text = text[:r.at] + replaced + text[r.at+len(old):]
+	return []byte(r.text), nil
+}
+
+// breaksWithCRLF tells whether every line of a text ends in CRLF. There a line
+// break means CRLF, so that the file stays one of that kind.
+func breaksWithCRLF(text string) bool {
+	breaks := strings.Count(text, "\n")
+	return breaks > 0 && breaks == strings.Count(text, "\r\n")
+}
+
+func withCRLF(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+}
+
+// placesOf gives the places at which old begins: those that do not overlap,
+// or else the one and one that overlaps it.
+func placesOf(text, old string) (places []int) {
+	for from := 0; ; {
+		at := strings.Index(text[from:], old)
+		if at < 0 {
+			break
+		}
+		places = append(places, from+at)
+		from += at + len(old)
+	}
+	if len(places) == 1 {
+		rest := places[0] + 1
+		if at := strings.Index(text[rest:], old); at >= 0 {
+			places = append(places, rest+at)
+		}
+	}
+	return places
+}
+
+// missing says where a text is that differs in white space alone.
+func (r *replacement) missing(text string) *failure {
+	hint := "View the file, and give the text exactly as it is there, white space included."
+	if line := lineAlike(text, r.old); line > 0 {
+		hint = fmt.Sprintf("The text at line %d differs in white space alone: view it, and give it exactly.", line)
+	}
+	return failf(CodeTextNotFound, hint, "old_str does not occur in %s", r.file)
+}
+
+// lineAlike gives the number of the line at which the words of old begin, or 0.
+func lineAlike(text, old string) int {
+	var words strings.Builder
+	var starts []int // of lines, in words
+	for line := range strings.Lines(text) {
+		starts = append(starts, words.Len())
+		for _, word := range strings.Fields(line) {
+			words.WriteString(word)
+			words.WriteByte(' ')
+		}
+	}
+	at := strings.Index(words.String(), strings.Join(strings.Fields(old), " "))
+	if at < 0 || strings.TrimSpace(old) == "" {
+		return 0
+	}
+	return sort.SearchInts(starts, at+1)
+}
+
+// lineList gives the numbers of the lines of some places.
+func lineList(text string, places []int) string {
+	var list strings.Builder
+	line, from := 1, 0
+	for i, place := range places {
+		if i == maxNamedPlaces {
+			list.WriteString(" and more")
+			break
+		}
+		line += strings.Count(text[from:place], "\n")
+		from = place
+		if i > 0 {
+			list.WriteString(", ")
+		}
+		list.WriteString(strconv.Itoa(line))
+	}
+	return list.String()
+}
+
+// report shows the lines around the edit.
+func (r *replacement) report() string {
+	first := 1 + strings.Count(r.text[:r.at], "\n")
+	last := first + strings.Count(r.text[r.at:r.end], "\n")
+	lines := splitLines(r.text)
+	var text strings.Builder
+	fmt.Fprintf(&text, "Edited %s at line %d:\n", r.file, first)
+	from, to := max(first-shownAround, 1), min(last+shownAround, len(lines))
+	for number := from; number <= to; number++ {
+		if number-from == maxShownLines {
+			fmt.Fprintf(&text, "[… lines %d to %d]\n", number, to)
+			break
+		}
+		text.WriteString(numbered(number, lines[number-1]))
+	}
+	return text.String()
+}

@@ -1,0 +1,122 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// viewDepth is how many levels of a directory view lists.
+const viewDepth = 2
+
+type viewArguments struct {
+	Path      string `json:"path"`
+	ViewRange []int  `json:"view_range"`
+	Workspace string `json:"workspace"`
+	Name      string `json:"name"`
+}
+
+func (s *Server) viewTool() tool {
+	definition := mcp.NewTool("view",
+		mcp.WithDescription("View a file of the workspace with line numbers, an image, or a directory (two levels). Long files come in parts. With `name` it views files of that skill too."),
+		mcp.WithString("path", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(8192),
+			mcp.Description("Path of a file or directory: relative to the workspace, as programs see it (/workspace/…, and with `name` /skill/…), or a workspace:// URI. \".\" is the workspace.")),
+		mcp.WithArray("view_range", mcp.MinItems(2), mcp.MaxItems(2), mcp.WithIntegerItems(mcp.Min(-1)),
+			mcp.Description("[start_line, end_line] of a text file, from 1; -1 as end_line reads to the end.")),
+		workspaceArgument,
+		skillArgument,
+		mcp.WithSchemaAdditionalProperties(false),
+		annotations("View a file or directory", true, false, true, false),
+		alwaysLoad(map[string]any{"anthropic/maxResultSizeChars": 150_000}),
+	)
+	return tool{definition: definition, handle: s.view}
+}
+
+func (s *Server) view(ctx context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
+	arguments, err := decode[viewArguments](raw)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := newLineRange(arguments.ViewRange)
+	if err != nil {
+		return nil, err
+	}
+	skill, err := s.named(ctx, arguments.Name)
+	if err != nil {
+		return nil, err
+	}
+	path, err := s.workspacePath(arguments.Path, arguments.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if path.inSkill && skill == nil {
+		return nil, failf(CodeInvalidArguments, "Give the skill's `name` too.", "the path lies in a skill, and no skill is named")
+	}
+	if err := s.permit(skill, policy.Request{Op: policy.OpRead, Path: path.file}); err != nil {
+		return nil, err
+	}
+	if !path.inSkill {
+		return s.viewWorkspace(ctx, path, lines)
+	}
+	var result *mcp.CallToolResult
+	err = withTree(skill, func(tree *resources.Tree) (err error) {
+		result, err = viewPath(tree, path.file, resources.URI(skill, path.file), lines)
+		return err
+	})
+	return result, err
+}
+
+func (s *Server) viewWorkspace(ctx context.Context, path workspacePath, lines lineRange) (*mcp.CallToolResult, error) {
+	if path.handle == "" && sessionID(ctx) == "" && path.file == "." {
+		return mcp.NewToolResultText("Directory .:\n(empty: there is no workspace yet; create_file, bash_tool and exec make one and give its handle)\n"), nil
+	}
+	workspace, err := s.usedWorkspace(ctx, path.handle)
+	if err != nil {
+		return nil, err
+	}
+	defer workspace.Hold()()
+	tree, err := resources.OpenUntrusted(workspace.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	tree.Hide(sandbox.PrivateDir)
+	return viewPath(tree, path.file, workspaceURI(workspace.Handle, path.file), lines)
+}
+
+// viewPath views a file or lists a directory.
+func viewPath(tree *resources.Tree, file, uri string, lines lineRange) (*mcp.CallToolResult, error) {
+	dir, err := tree.IsDir(file)
+	if err != nil {
+		return nil, err
+	}
+	if dir {
+		if lines.given {
+			return nil, failf(CodeInvalidArguments, "Leave `view_range` out.", "%s is a directory, which has no lines", pathLine(file))
+		}
+		return listLevels(tree, file, viewDepth)
+	}
+	content, err := tree.Read(file, resources.Range{Limit: resources.MaxReadBytes})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case content.Text:
+		return viewLines(content, lines)
+	case lines.given:
+		return nil, failf(CodeInvalidArguments, "Leave `view_range` out.", "%s is no text, so it has no lines (%s)", pathLine(file), content.MIME)
+	case resources.IsImage(content.MIME):
+		return imageResult(tree, file)
+	}
+	link := mcp.NewResourceLink(uri, strings.ToValidUTF8(file, "\uFFFD"), byteSize(content.Size), content.MIME)
+	notice := fmt.Sprintf("%s is binary (%s, %s), so it has no lines to show. Look into it with a program, or read the resource that is linked.",
+		pathLine(file), content.MIME, byteSize(content.Size))
+	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(notice), link}}, nil
+}

@@ -1,0 +1,187 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// maxNewsURIs bounds the URIs of one workspace whose changes are looked for:
+// each is looked at after every run there.
+const maxNewsURIs = 1000
+
+// expiryInterval is how often it is looked whether a workspace has expired, so
+// that its subscribers hear of it though nobody calls.
+const expiryInterval = time.Minute
+
+// workspaceNews knows in which state the subscribers of files of workspaces
+// last heard of them.
+type workspaceNews struct {
+	mu     sync.Mutex
+	states map[string]map[string]string // by handle, and by URI as it was subscribed to
+}
+
+// subscribable leaves out the URIs of workspaces that are not there. Who names
+// one that is there knows its handle, so nobody hears of what others do.
+func (s *Server) subscribable(uris ...string) []string {
+	return slices.DeleteFunc(slices.Clone(uris), func(uri string) bool {
+		if !strings.HasPrefix(uri, workspaceScheme) {
+			return false
+		}
+		tree, _, err := s.openWorkspaceURI(uri)
+		if err != nil {
+			return true
+		}
+		tree.Close()
+		return false
+	})
+}
+
+// noteStates notes in which state new subscribers find files of workspaces.
+// The subscriptions are there by then: see prune.
+func (s *Server) noteStates(uris ...string) {
+	for _, uri := range uris {
+		if !strings.HasPrefix(uri, workspaceScheme) {
+			continue
+		}
+		if tree, file, err := s.openWorkspaceURI(uri); err == nil {
+			s.noteState(uri, tree, file)
+			tree.Close()
+		}
+	}
+}
+
+func (s *Server) noteState(uri string, tree *resources.Tree, file string) {
+	handle, _, _ := parseWorkspaceURI(uri) // it was parsed before
+	news := &s.news
+	news.mu.Lock()
+	defer news.mu.Unlock()
+	states := news.states[handle]
+	if states == nil {
+		states = map[string]string{}
+	}
+	if _, known := states[uri]; known {
+		return
+	}
+	if len(states) >= maxNewsURIs {
+		s.log.Warn("too many subscriptions to one workspace; one gets no updates")
+		return
+	}
+	if news.states == nil {
+		news.states = map[string]map[string]string{}
+	}
+	news.states[handle] = states
+	states[uri] = newsState(tree, file)
+}
+
+// newsState is the state of a file for subscribers, to whom what belongs to
+// the sandbox is no change of a directory.
+func newsState(tree *resources.Tree, file string) string {
+	tree.Hide(sandbox.PrivateDir)
+	return tree.State(file)
+}
+
+// workspaceChanged tells subscribers which files of a workspace are not as
+// they were. It is called when a program's whole tree is dead, and after a
+// write.
+func (s *Server) workspaceChanged(workspace sandbox.Workspace) {
+	news := &s.news
+	news.mu.Lock()
+	defer news.mu.Unlock()
+	states := news.states[workspace.Handle]
+	if len(states) == 0 {
+		return
+	}
+	tree, err := resources.OpenUntrusted(workspace.Dir)
+	if err != nil {
+		s.log.Warn("changes in a workspace cannot be looked for", "error", err)
+		return
+	}
+	defer tree.Close()
+	s.prune(states)
+	changed := map[string]bool{}
+	for uri, before := range states {
+		_, file, _ := parseWorkspaceURI(uri)
+		if now := newsState(tree, file); now != before {
+			states[uri], changed[uri] = now, true
+		}
+	}
+	s.tellSubscribers(changed)
+}
+
+// prune forgets states that nobody is subscribed to any more. The lock of the
+// news is held, so that no state is noted meanwhile, and a state that was has
+// had its subscription before.
+func (s *Server) prune(states map[string]string) {
+	wanted := map[string]bool{}
+	for _, uris := range s.subscriptions.wanted() {
+		for _, uri := range uris {
+			wanted[uri] = true
+		}
+	}
+	for uri := range states {
+		if !wanted[uri] {
+			delete(states, uri)
+		}
+	}
+}
+
+// workspaceExpired tells subscribers that all files of a workspace are gone.
+// There is nothing more to hear of them then.
+func (s *Server) workspaceExpired(handle string) {
+	s.news.mu.Lock()
+	defer s.news.mu.Unlock()
+	changed := map[string]bool{}
+	for uri := range s.news.states[handle] {
+		changed[uri] = true
+	}
+	delete(s.news.states, handle)
+	s.tellSubscribers(changed)
+	for uri := range changed {
+		s.subscriptions.forget(uri)
+	}
+}
+
+func (s *Server) tellSubscribers(changed map[string]bool) {
+	if len(changed) == 0 {
+		return
+	}
+	for session, uris := range s.subscriptions.wanted() {
+		for _, uri := range uris {
+			if changed[uri] {
+				s.tellUpdated(session, uri)
+			}
+		}
+	}
+}
+
+// expireWorkspaces removes workspaces when their time has come, until stop is
+// called.
+func (s *Server) expireWorkspaces(ctx context.Context) (stop func()) {
+	if s.opts.Workspaces == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		ticker := time.NewTicker(expiryInterval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				s.opts.Workspaces.Expire()
+			}
+		}
+	})
+	return func() {
+		cancel()
+		looking.Wait()
+	}
+}

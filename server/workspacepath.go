@@ -1,0 +1,137 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// Arguments that the tools of the toolset workspace share.
+var (
+	workspaceArgument = mcp.WithString("workspace", mcp.MinLength(1), mcp.MaxLength(128),
+		mcp.Description("Handle of a workspace from an earlier result, to go on with its files."))
+	skillArgument = mcp.WithString("name", mcp.MinLength(1), mcp.MaxLength(256),
+		mcp.Description("Name of the skill that this is done for: what its allowed-tools do not list is refused."))
+	whyArgument = mcp.WithString("description", mcp.MaxLength(10_000),
+		mcp.Description("Why this is done."))
+)
+
+// workspacePath is where a path of the toolset workspace leads.
+type workspacePath struct {
+	// file is clean and relative to the workspace, or to the skill.
+	file    string
+	inSkill bool
+	// handle is the workspace's, or empty for the session's own.
+	handle string
+}
+
+// workspacePath reads a path as models write it: relative to the workspace, as
+// programs see it, or as a workspace:// URI.
+func (s *Server) workspacePath(path, handle string) (workspacePath, error) {
+	if strings.HasPrefix(path, workspaceScheme) {
+		return uriPath(path, handle)
+	}
+	var seen sandbox.Info
+	if s.opts.Sandbox != nil {
+		seen = s.opts.Sandbox.Info()
+	}
+	read := workspacePath{file: path, handle: handle}
+	if rest, ok := below(path, "/workspace", "$WORKSPACE", "${WORKSPACE}", seen.Workspace); ok {
+		read.file = rest
+	} else if rest, ok := below(path, "/skill", "$SKILL_DIR", "${SKILL_DIR}", seen.SkillDir); ok {
+		read.file, read.inSkill = rest, true
+	} else if unexpanded.MatchString(path) {
+		return workspacePath{}, failf(CodeInvalidPath, hintWorkspacePath, "%s is no path in the workspace", pathLine(clip(path, 120)))
+	}
+	var err error
+	read.file, err = resources.Clean(read.file)
+	var refused *resources.Error
+	if errors.As(err, &refused) && refused.Rule == resources.Absolute {
+		return workspacePath{}, failf(CodeInvalidPath, hintWorkspacePath, "%s", refused.Message)
+	}
+	return read, err
+}
+
+// uriPath reads a workspace:// URI, whose file need not be UTF-8.
+func uriPath(uri, handle string) (workspacePath, error) {
+	named, file, err := parseWorkspaceURI(uri)
+	if err != nil {
+		return workspacePath{}, err
+	}
+	if handle != "" && handle != named {
+		return workspacePath{}, failf(CodeInvalidArguments, "Leave `workspace` out.", "`workspace` and the URI in `path` name different workspaces")
+	}
+	file, err = resources.CleanBytes(file)
+	return workspacePath{file: file, handle: named}, err
+}
+
+const hintWorkspacePath = "Give a path relative to the workspace, such as notes/plan.md."
+
+// unexpanded are paths that mean something else to whoever wrote them than a
+// file of that name: URIs, a home directory, a variable.
+var unexpanded = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://|~(/|$)|\$(\w+|\{\w+\})(/|$))`)
+
+// below takes the first of the directories off a path that lies in it.
+func below(path string, dirs ...string) (rest string, ok bool) {
+	for _, dir := range dirs {
+		rest, ok := strings.CutPrefix(path, dir)
+		if rest = strings.TrimLeft(rest, "/"); !ok || dir == "" {
+			continue
+		}
+		if rest == "" {
+			return ".", true
+		}
+		if path[len(dir)] == '/' {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// writable refuses to write what no tool writes.
+func (p workspacePath) writable() error {
+	if p.inSkill {
+		return failf(CodePermissionDenied, "Write to the workspace instead; a program can copy the file there.", "skills are read-only")
+	}
+	if top, _, _ := strings.Cut(p.file, "/"); strings.EqualFold(top, sandbox.PrivateDir) {
+		return failf(CodePermissionDenied, "Write elsewhere in the workspace.", "%s belongs to the sandbox", sandbox.PrivateDir)
+	}
+	return nil
+}
+
+// named gives the skill of a name, or nil where none is given.
+func (s *Server) named(ctx context.Context, name string) (*catalog.Skill, error) {
+	if name == "" {
+		return nil, nil
+	}
+	return s.skill(ctx, name)
+}
+
+// permit asks the policy. What no skill wants is bound by the sandbox alone.
+func (s *Server) permit(skill *catalog.Skill, request policy.Request) error {
+	if skill != nil {
+		return s.decide(skill, request)
+	}
+	if decision := s.opts.Policy.Decide(nil, request); decision.Effect != policy.Allow {
+		return failf(CodePermissionDenied, decision.Hint, "%s (rule %q)", strings.TrimSuffix(decision.Reason, "."), decision.Rule)
+	}
+	return nil
+}
+
+// usedWorkspace gives the workspace of a handle, or the session's own. Where
+// every request stands alone a new one would have nothing in it.
+func (s *Server) usedWorkspace(ctx context.Context, handle string) (sandbox.Workspace, error) {
+	if handle == "" && sessionID(ctx) == "" {
+		return sandbox.Workspace{}, failf(CodeInvalidArguments, "Give the handle that create_file, bash_tool or exec gave as `workspace`.",
+			"no `workspace` is given, and this connection has none of its own")
+	}
+	return s.workspace(ctx, handle)
+}
