@@ -29,6 +29,10 @@ var requirements = map[string]func() error{
 		}
 		return nil
 	},
+	"podman": func() error {
+		_, err := exec.LookPath("podman")
+		return err
+	},
 }
 
 // require skips the test where the named requirement is not met, or fails it
