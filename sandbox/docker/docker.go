@@ -1,10 +1,11 @@
 // Package docker runs programs in containers of a Docker or Podman engine, one
-// hardened container for each run: no network, no capabilities, the engine's default
-// seccomp profile, an ordinary user, a read-only root file system, the skill's
-// directory read-only at /skill and the workspace at /workspace, and bounds on
-// memory, processes, open files and file size that hold for the run as a
-// whole. Nothing else of the host is visible. As with every container the
-// kernel is shared with the host.
+// hardened container for each run: no network but a loopback interface of its
+// own, no capabilities, an ordinary user, a read-only root file system, the
+// skill's directory read-only at /skill and the workspace at /workspace, and
+// bounds on memory, processes, open files and file size. The engine's default
+// seccomp profile holds, and a filter of this project's on top of it. Nothing
+// else of the host is visible. As with every container the kernel is shared
+// with the host, unless the engine's runtime has one of its own.
 //
 // A container's first process is the entry program that the image brings: it
 // waits for what to run, and ends with all that it started when it has run
