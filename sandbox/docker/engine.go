@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -35,8 +33,6 @@ var (
 	errNoEngine = errors.New("no engine answers")
 	errRemote   = errors.New("the engine is on another machine")
 	errNoImage  = errors.New("no such image")
-	// errPodmanRuntime means that Podman would run containers with another one.
-	errPodmanRuntime = errors.New("the runtime is chosen by Podman's service")
 )
 
 // engine is a Docker or a Podman engine. All that is known of Docker's client
@@ -121,32 +117,6 @@ type inspected struct {
 	id          string
 	labels      map[string]string
 	healthcheck bool // it has a command that checks containers
-}
-
-// noRuntimeError means that the engine has no runtime of that name.
-type noRuntimeError struct {
-	name  string
-	there []string // sorted
-}
-
-func (e *noRuntimeError) Error() string {
-	return fmt.Sprintf("the engine has no runtime %q, only %s", e.name, strings.Join(e.there, ", "))
-}
-
-// checkRuntime looks for a runtime among the engine's. The error is
-// errPodmanRuntime or a noRuntimeError.
-func (e *engine) checkRuntime(ctx context.Context, name string) error {
-	if e.podman { // which would take any name, and make nothing of it
-		return errPodmanRuntime
-	}
-	info, err := e.api.Info(ctx)
-	if err != nil {
-		return err
-	}
-	if _, found := info.Runtimes[name]; !found {
-		return &noRuntimeError{name: name, there: slices.Sorted(maps.Keys(info.Runtimes))}
-	}
-	return nil
 }
 
 // image gives a local image, or errNoImage.

@@ -1,0 +1,41 @@
+//go:build amd64 || arm64
+
+package seccomp
+
+import "golang.org/x/sys/unix"
+
+// filter is a program of the classic Berkeley Packet Filter.
+type filter []unix.SockFilter
+
+func stmt(code uint16, k uint32) unix.SockFilter { return unix.SockFilter{Code: code, K: k} }
+
+func answer(ret uint32) filter { return filter{stmt(unix.BPF_RET|unix.BPF_K, ret)} }
+
+func (f *filter) load(offset uint32) {
+	*f = append(*f, stmt(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, offset))
+}
+
+// loadArg loads the lower half of an argument, which is all of an int.
+func (f *filter) loadArg(n uint32) { f.load(offsetArgs + n*8) }
+
+// when runs then, which must end with an answer, where the loaded value
+// compares so with k.
+func (f *filter) when(test uint16, k uint32, then filter) {
+	jump := stmt(unix.BPF_JMP|test|unix.BPF_K, k)
+	jump.Jf = uint8(len(then))
+	*f = append(append(*f, jump), then...)
+}
+
+// unless is the contrary of when.
+func (f *filter) unless(test uint16, k uint32, then filter) {
+	jump := stmt(unix.BPF_JMP|test|unix.BPF_K, k)
+	jump.Jt = uint8(len(then))
+	*f = append(append(*f, jump), then...)
+}
+
+// whenAny runs then for any of these system calls.
+func (f *filter) whenAny(calls []uintptr, then filter) {
+	for _, call := range calls {
+		f.when(unix.BPF_JEQ, uint32(call), then)
+	}
+}
