@@ -59,7 +59,7 @@ var Codes = map[Code]string{
 	CodeNotDirectory:       "A file was given where a directory is needed.",
 	CodeSpecialFile:        "A device, FIFO or socket is never served.",
 	CodeOutOfRange:         "Offset or length lie outside the file.",
-	CodeTooLarge:           "The file is over the hard limit.",
+	CodeTooLarge:           "The file, or the skill whose program is to run, is over the hard limit.",
 	CodePermissionDenied:   "The skill's allowed-tools, or the file's permissions, forbid it.",
 	CodeInvalidArguments:   "The tool's arguments do not fit its schema.",
 	CodeInvalidCursor:      "The cursor is none that this server gave.",
@@ -71,7 +71,7 @@ var Codes = map[Code]string{
 	CodeOutputLimit:        "The program wrote more than the limit and was killed.",
 	CodeSandboxUnavailable: "Nothing can be run: no sandbox is configured or available.",
 	CodeSandboxBusy:        "So many programs wait to be run that no more are taken.",
-	CodeSandboxSetup:       "The program could not be started: a script or interpreter is missing or unusable.",
+	CodeSandboxSetup:       "The program could not be started: a script or interpreter is missing or unusable, or the skill changes all the time.",
 	CodeWorkspaceUnknown:   "No workspace has that handle.",
 	CodeWorkspaceExpired:   "The workspace's lifetime is over.",
 	CodeWorkspaceFull:      "The workspace holds more bytes or files than it may.",
@@ -133,7 +133,7 @@ func asFailure(err error) *failure {
 		return &failure{Code: CodeWorkspaceLimit, Message: "too many workspaces are in use", Hint: "Wait until a run has ended, or go on in a workspace that you have.", cause: err}
 	case errors.Is(err, sandbox.ErrBusy):
 		return &failure{Code: CodeSandboxBusy, Message: "too many programs are waiting to be run", Hint: "Wait until some of yours have ended, then try again.", cause: err}
-	case errors.Is(err, sandbox.ErrUnavailable), errors.Is(err, sandbox.ErrWorkspacesClosed):
+	case errors.Is(err, sandbox.ErrUnavailable), errors.Is(err, sandbox.ErrWorkspacesClosed), errors.Is(err, resources.ErrCopiesClosed):
 		return &failure{Code: CodeSandboxUnavailable, Message: "the sandbox cannot run anything now", Hint: "Do the task without running scripts, or ask the user to restart skills-mcp.", cause: err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &failure{Code: CodeExecutionCanceled, Message: "the request was canceled", cause: err}

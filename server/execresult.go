@@ -23,6 +23,7 @@ var execOutputSchema = json.RawMessage(`{
     "stdoutFile": {"type": "string", "description": "URI of the whole standard output, where it was too long to give here."},
     "stderrFile": {"type": "string", "description": "URI of the whole standard error, where it was too long to give here."},
     "durationMs": {"type": "integer"},
+    "skillDigest": {"type": "string", "description": "The version of the skill that ran: sha256 over its paths, contents and executable bits."},
     "workspace": {"type": "string", "description": "Handle of the workspace; give it to the next exec to go on with its files."},
     "artifacts": {"type": "array", "description": "Files that the run made or changed.", "items": {
       "type": "object",
@@ -40,7 +41,7 @@ var execOutputSchema = json.RawMessage(`{
       "code": {"type": "string"}, "message": {"type": "string"}, "hint": {"type": "string"}
     }, "required": ["code", "message"]}
   },
-  "required": ["status", "exitCode", "stdout", "stderr", "durationMs", "workspace", "artifacts", "sandbox"]
+  "required": ["status", "exitCode", "stdout", "stderr", "durationMs", "skillDigest", "workspace", "artifacts", "sandbox"]
 }`)
 
 // execOutput holds all that a model needs, since hosts that see structured
@@ -52,6 +53,7 @@ type execOutput struct {
 	StdoutFile       string         `json:"stdoutFile,omitempty"`
 	StderrFile       string         `json:"stderrFile,omitempty"`
 	DurationMs       int64          `json:"durationMs"`
+	SkillDigest      string         `json:"skillDigest"`
 	Workspace        string         `json:"workspace"`
 	Artifacts        []artifact     `json:"artifacts"`
 	ArtifactsOmitted int            `json:"artifactsOmitted,omitempty"`
@@ -76,12 +78,14 @@ type execSandbox struct {
 	Notice  string `json:"notice"`
 }
 
-// execAnswer tells a run's outcome as structure, as text and as links.
-func execAnswer(workspace sandbox.Workspace, result sandbox.Result) *mcp.CallToolResult {
+// execAnswer tells a run's outcome as structure, as text and as links. The
+// digest is that of the skill as the program saw it.
+func execAnswer(workspace sandbox.Workspace, digest string, result sandbox.Result) *mcp.CallToolResult {
 	output := execOutput{
 		Status:           result.Status,
 		Signal:           result.Signal,
 		DurationMs:       result.Duration.Milliseconds(),
+		SkillDigest:      digest,
 		Workspace:        workspace.Handle,
 		Artifacts:        []artifact{},
 		ArtifactsOmitted: result.ArtifactsOmitted,
@@ -153,6 +157,9 @@ func streamText(workspace sandbox.Workspace, out sandbox.Output) (text, file str
 	return strings.ToValidUTF8(text, "\uFFFD"), file
 }
 
+// shownDigest is how much of a digest the text shows, for people to compare.
+const shownDigest = len("sha256:") + 12
+
 // text is the same as the structure, for hosts that show only text.
 func (o execOutput) text() string {
 	var text strings.Builder
@@ -176,6 +183,7 @@ func (o execOutput) text() string {
 	if o.ArtifactsOmitted > 0 {
 		fmt.Fprintf(&text, "artifacts not listed: %d\n", o.ArtifactsOmitted)
 	}
-	fmt.Fprintf(&text, "workspace %s, %d ms, sandbox %s (tier %s): %s\n", o.Workspace, o.DurationMs, o.Sandbox.Backend, o.Sandbox.Tier, o.Sandbox.Notice)
+	fmt.Fprintf(&text, "workspace %s, %d ms, skill %s, sandbox %s (tier %s): %s\n",
+		o.Workspace, o.DurationMs, clip(o.SkillDigest, shownDigest), o.Sandbox.Backend, o.Sandbox.Tier, o.Sandbox.Notice)
 	return text.String()
 }

@@ -42,6 +42,9 @@ type Options struct {
 	// Workspaces hold what programs write. Required where Sandbox is set;
 	// the caller closes them.
 	Workspaces *sandbox.Workspaces
+	// Copies hold the skills as their programs see them. Required where
+	// Sandbox is set; the caller closes them.
+	Copies *resources.Copies
 	// Pinned are names of skills that the instructions list first.
 	Pinned []string
 	// CompatIndex serves skill://index.json, as drafts of the Skills
@@ -70,6 +73,9 @@ func New(opts Options) (*Server, error) {
 	}
 	if opts.Sandbox != nil && opts.Workspaces == nil {
 		return nil, errors.New("server: a sandbox needs workspaces")
+	}
+	if opts.Sandbox != nil && opts.Copies == nil {
+		return nil, errors.New("server: a sandbox needs copies of skills")
 	}
 	s := &Server{opts: opts, log: opts.Logger}
 	if s.log == nil {
