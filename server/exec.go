@@ -78,13 +78,14 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 	if err != nil {
 		return nil, err
 	}
+	s.tellLacks(ctx, run)
 	result, err := s.run(ctx, workspace, run.spec)
 	if err != nil {
 		return nil, err
 	}
 	s.log.Info("program ended", "skill", run.skill.Name, "digest", run.copy.Digest, "op", run.request.Op, "status", result.Status,
 		"exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier)
-	return execAnswer(workspace, run.copy.Digest, result), nil
+	return execAnswer(workspace, run.copy.Digest, result, s.advice(ctx, run, workspace, result)), nil
 }
 
 // run runs a program in a workspace, and tells the caller of its progress.

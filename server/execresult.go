@@ -79,8 +79,9 @@ type execSandbox struct {
 }
 
 // execAnswer tells a run's outcome as structure, as text and as links. The
-// digest is that of the skill as the program saw it.
-func execAnswer(workspace sandbox.Workspace, digest string, result sandbox.Result) *mcp.CallToolResult {
+// digest is that of the skill as the program saw it; the advice adds to what to
+// do next where the run failed.
+func execAnswer(workspace sandbox.Workspace, digest string, result sandbox.Result, advice string) *mcp.CallToolResult {
 	output := execOutput{
 		Status:           result.Status,
 		Signal:           result.Signal,
@@ -91,6 +92,9 @@ func execAnswer(workspace sandbox.Workspace, digest string, result sandbox.Resul
 		ArtifactsOmitted: result.ArtifactsOmitted,
 		Sandbox:          execSandbox{result.Info.Backend, result.Info.Tier, result.Info.Notice},
 		Error:            runFailure(result),
+	}
+	if output.Error != nil && advice != "" {
+		output.Error.Hint += " " + advice
 	}
 	if result.Status == sandbox.Exited {
 		output.ExitCode = &result.ExitCode

@@ -63,6 +63,7 @@ type Server struct {
 	schemas       schemas
 	digests       resources.Digests
 	sessions      sessions
+	probes        probes
 	subscriptions subscriptions
 }
 
