@@ -54,6 +54,9 @@ func TestCopiesReadNothingTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if later := time.Now().Add(time.Hour); os.Chtimes(filepath.Join(dir, "SKILL.md"), later, later) != nil {
+		t.Fatal("the time of the last write cannot be set")
+	}
 	skill := &catalog.Skill{Name: "s", Path: "s", Dir: dir, Entry: "SKILL.md"}
 	copies.settle(t, skill).digest = "forged"
 	for _, name := range []string{".git/index", "SKILL.md~"} { // no content

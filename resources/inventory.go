@@ -84,7 +84,8 @@ func withinCopy(files int, bytes int64) error {
 
 // stamps stands for the state of all files, directories and links: it changes
 // when any of them does. proof tells that all were last changed long enough
-// before then for no later change to go unseen, see [Digests].
+// before then for no later change to go unseen, see [Digests]; the time of the
+// last write, which anybody can set, does not matter for that.
 func (found inventory) stamps(then time.Time) (sum [sha256.Size]byte, proof bool) {
 	var all []byte
 	edge := then.Add(-settled).UnixNano()
@@ -98,7 +99,7 @@ func (found inventory) stamps(then time.Time) (sum [sha256.Size]byte, proof bool
 			if !ok {
 				now.size, now.modified = it.info.Size(), it.info.ModTime().UnixNano()
 			}
-			proof = proof && ok && now.modified <= edge && now.changed <= edge
+			proof = proof && ok && now.changed <= edge
 			state = [...]uint64{
 				id.device, id.number, uint64(it.info.Mode()), uint64(now.size), uint64(now.modified), uint64(now.changed),
 			}
