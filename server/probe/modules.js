@@ -9,10 +9,10 @@ const fs = require('fs')
 const path = require('path')
 const { builtinModules, globalPaths } = require('module')
 
-const maxBytes = 1 << 20
+const maxBytes = 256 << 10 // beyond it is a bundle, with all inside
 const packageName = /^(@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*/i
 const imports = [
-  { pattern: /\b(?:import|export)\s(?!\s*type\b)[\w*{}\s,$]*?\bfrom\s*(['"])([^'"\n]+)\1/g, always: true },
+  { pattern: /\b(?:import|export)\s(?!\s*type\b)[\w*{}\s,$]{0,2000}?\bfrom\s*(['"])([^'"\n]+)\1/g, always: true },
   { pattern: /\bimport\s*(['"])([^'"\n]+)\1/g, always: true },
   { pattern: /\b(?:require|import)\s*\(\s*(['"])([^'"\n]+)\1\s*\)/g, always: false },
 ]

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 
-MAX_BYTES = 1 << 20
+MAX_BYTES = 256 << 10
 
 question = json.load(sys.stdin)
 local = set(question["local"])
