@@ -77,7 +77,7 @@ func (c *candidate) load(old *candidate, strict bool) {
 
 // keep leaves an older version in force.
 func (c *candidate) keep(last *Skill, r *report) {
-	c.skill = last
+	c.skill = last.keep(c.read)
 	for i := range r.problems {
 		r.problems[i].Skill = last.Name
 		if r.problems[i].Severity == Error {
@@ -123,6 +123,13 @@ func cause(err error) error {
 		return pathError.Err
 	}
 	return err
+}
+
+// keep gives the same skill, in force though its document reads otherwise.
+func (s *Skill) keep(instead reading) *Skill {
+	kept := *s
+	kept.keptFor = &instead
+	return &kept
 }
 
 // rereadAs gives the same skill, read at another time.

@@ -51,6 +51,17 @@ type Skill struct {
 	HasTools bool
 
 	read reading
+	// keptFor is what the entry document reads by now, where that cannot be
+	// used and this version stays in force.
+	keptFor *reading
+}
+
+// ReadFrom tells whether this skill is what the entry document in another
+// directory, a copy of its own, makes of it: its head is the one that was read
+// from Dir, or the faulty one that left this version in force.
+func (s *Skill) ReadFrom(dir string) bool {
+	_, there, err := readHead(dir, s.Entry)
+	return err == nil && (there.sum == s.read.sum || s.keptFor != nil && there.sum == s.keptFor.sum)
 }
 
 // Stale tells whether the entry document is not the one that this skill was

@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -31,7 +32,7 @@ func TestSkillFields(t *testing.T) {
 			`"allowed-tools":"Bash(git:*), Read"}`),
 		HasTools: true,
 	}
-	if diff := cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "read" }, cmp.Ignore())); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "read" || p.String() == "keptFor" }, cmp.Ignore())); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -71,5 +72,40 @@ func TestLongDescriptionIsCut(t *testing.T) {
 	}
 	if !strings.Contains(string(skill.Frontmatter), long) {
 		t.Error("the frontmatter lost the description")
+	}
+}
+
+// TestReadFrom: a skill knows the document that it was read from, and the
+// faulty one that it outlived, in any directory, and no other.
+func TestReadFrom(t *testing.T) {
+	t.Parallel()
+	texts := map[string]string{
+		"first": skillText("demo", "One."), "second": skillText("demo", "Two."), "broken": "---\nname: [\n---\n", "worse": "---\nname: {\n---\n",
+	}
+	root := plant(t, map[string]string{"demo/SKILL.md": texts["first"]})
+	c := openDirs(t, root)
+	known := func(want ...string) {
+		t.Helper()
+		skill := lookup(t, c.Snapshot(), "demo")
+		for name, text := range texts {
+			copied := plant(t, map[string]string{"SKILL.md": text})
+			if skill.ReadFrom(copied) != slices.Contains(want, name) {
+				t.Errorf("read from %s: %v, want %q", name, skill.ReadFrom(copied), want)
+			}
+		}
+		if skill.ReadFrom(t.TempDir()) {
+			t.Error("read from nothing")
+		}
+	}
+	known("first")
+	for _, step := range []struct {
+		save string
+		want []string
+	}{{"broken", []string{"first", "broken"}}, {"worse", []string{"first", "worse"}}, {"second", []string{"second"}}, {"broken", []string{"second", "broken"}}} {
+		write(t, filepath.Join(root, "demo/SKILL.md"), texts[step.save])
+		if _, ok, err := c.Refresh(t.Context(), "demo"); err != nil || !ok {
+			t.Fatal(err)
+		}
+		known(step.want...)
 	}
 }

@@ -53,6 +53,13 @@ func (g *Grants) Entries() []string {
 	return texts
 }
 
+// Execute tells whether there is anything that a skill with these grants may
+// run: not what, and not whether it may run all that it has. It is true for nil
+// Grants.
+func (g *Grants) Execute() bool {
+	return g == nil || g.has(executing) || g.has(other) // the name of a tool
+}
+
 // String gives all entries, separated by ", "; "nothing" where there are
 // none, and "everything inside the sandbox" for nil Grants.
 func (g *Grants) String() string {

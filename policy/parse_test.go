@@ -209,3 +209,22 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestExecute(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		declared []string
+		want     bool
+	}{
+		{nil, true},
+		{[]string{}, false},
+		{[]string{"Read Write(*.md) view"}, false},
+		{[]string{"Bash("}, false},
+		{[]string{"Read Bash(git:*)"}, true},
+		{[]string{"convert"}, true}, // a tool's name
+	} {
+		if grants, _ := policy.Parse(test.declared); grants.Execute() != test.want {
+			t.Errorf("%q may run something: %v, want %v", test.declared, !test.want, test.want)
+		}
+	}
+}

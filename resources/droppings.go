@@ -2,13 +2,17 @@ package resources
 
 import "strings"
 
+// packages is the directory of what a package manager installed. It is no
+// content of a skill, but its programs need it.
+const packages = "node_modules"
+
 // isDropping tells the name of a file or directory that a tool left behind
 // and that is no content of a skill. Letter case does not matter, because it
 // may not matter to the file system.
 func isDropping(name string) bool {
 	name = strings.ToLower(name)
 	switch name {
-	case ".git", ".hg", ".svn", ".bzr", ".jj", "cvs", "node_modules", "__pycache__",
+	case ".git", ".hg", ".svn", ".bzr", ".jj", "cvs", packages, "__pycache__",
 		".ds_store", "__macosx", "thumbs.db", "desktop.ini",
 		"4913": // vim tries with it whether a directory can be written to
 		return true

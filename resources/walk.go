@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 )
 
 // maxScanned is how many names one listing or manifest looks at, droppings
@@ -20,6 +21,10 @@ type walk struct {
 	// keep is how many names of one directory are gone into: those first in
 	// byte order.
 	keep int
+	// running visits what programs of a skill need, which is more than what is
+	// served: packages in node_modules, and links as they stand. None is
+	// followed.
+	running bool
 	// visit gets each directory and file, a directory before what is in it.
 	// Where it gives skip for a directory, that is not gone into; any other
 	// error ends the walk.
@@ -76,6 +81,9 @@ func (w *walk) look(child string, passed []fs.FileInfo) (info fs.FileInfo, ok bo
 		return nil, false
 	}
 	if info = link; link.Mode()&fs.ModeSymlink != 0 {
+		if w.running {
+			return link, true
+		}
 		if info, err = w.tree.root.Stat(child); err != nil {
 			return nil, false
 		}
@@ -113,7 +121,7 @@ func (w *walk) names(dir string) ([]string, error) {
 		batch, err := file.Readdirnames(min(1024, maxScanned-w.scanned))
 		w.scanned += len(batch)
 		for _, name := range batch {
-			if !isDropping(name) {
+			if !w.drops(name) {
 				w.more = first.keep(name, w.keep) || w.more
 			}
 		}
@@ -126,6 +134,11 @@ func (w *walk) names(dir string) ([]string, error) {
 	}
 	slices.Sort(first)
 	return first, nil
+}
+
+// drops tells the name of what is passed over.
+func (w *walk) drops(name string) bool {
+	return isDropping(name) && !(w.running && strings.EqualFold(name, packages))
 }
 
 // largestOnTop is a heap by which to keep the smallest of many strings.

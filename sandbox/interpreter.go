@@ -73,6 +73,22 @@ func interpreters(dir, script string) ([][]string, error) {
 	}
 }
 
+// Interpreters gives the programs, best first, of which one is needed to run a
+// script of the skill in dir: names to be looked up on the sandbox's PATH, or
+// absolute paths. It gives none for a native executable. Errors are of type
+// [SetupError]; they tell too that a file is no script.
+func Interpreters(dir, script string) ([]string, error) {
+	choices, err := interpreters(dir, script)
+	if err != nil {
+		return nil, err
+	}
+	programs := make([]string, 0, len(choices))
+	for _, choice := range choices {
+		programs = append(programs, choice[0])
+	}
+	return programs, nil
+}
+
 // readHead gives the start of a script and its mode.
 func readHead(dir, script string) ([]byte, fs.FileMode, error) {
 	if !fs.ValidPath(script) || script == "." || strings.ContainsRune(script, '\\') {

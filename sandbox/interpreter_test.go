@@ -210,3 +210,22 @@ func FuzzShebang(f *testing.F) {
 		}
 	})
 }
+
+func TestInterpreters(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, content string
+		want          []string
+	}{
+		{"a.py", "", []string{"python3", "python"}},
+		{"a", "#!/usr/bin/env -S python -u\n", []string{"python", "python3"}},
+		{"a.rb", "#!/opt/ruby/bin/ruby -w\n", []string{"/opt/ruby/bin/ruby", "ruby"}},
+		{"a.bin", "\x7fELF", []string{}},
+		{"a.txt", "text", nil},
+	} {
+		got, err := sandbox.Interpreters(writeScript(t, c.name, c.content, 0o755), c.name)
+		if diff := cmp.Diff(c.want, got); diff != "" || (err != nil) != (c.want == nil) {
+			t.Errorf("%s: %v\n%s", c.name, err, diff)
+		}
+	}
+}

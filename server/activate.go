@@ -46,7 +46,7 @@ func (s *Server) activate(ctx context.Context, raw json.RawMessage) (*mcp.CallTo
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.activation(skill, arguments.Arguments)
+	text, err := s.activation(ctx, skill, arguments.Arguments)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (s *Server) activate(ctx context.Context, raw json.RawMessage) (*mcp.CallTo
 
 // activation is what a model reads when a skill is activated, by tool or by
 // prompt.
-func (s *Server) activation(skill *catalog.Skill, arguments string) (string, error) {
+func (s *Server) activation(ctx context.Context, skill *catalog.Skill, arguments string) (string, error) {
 	var text strings.Builder
 	err := withTree(skill, func(tree *resources.Tree) error {
 		read, err := s.body(skill, tree)
@@ -78,6 +78,9 @@ func (s *Server) activation(skill *catalog.Skill, arguments string) (string, err
 		s.writeFiles(&text, skill, files, more)
 		s.writeTools(&text, skill, tree)
 		s.writeRights(&text, skill)
+		if missing := lackText(s.lacks(ctx, skill, files)); missing != "" {
+			fmt.Fprintf(&text, "%s Do without the programs that need them, or tell the user what to install.\n", sealed(missing))
+		}
 		text.WriteString("</skill_runtime>\n</skill_content>")
 		return nil
 	})

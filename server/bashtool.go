@@ -68,5 +68,5 @@ func (s *Server) bash(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 	}
 	s.log.Info("program ended", "tool", "bash_tool", "status", result.Status, "exit", result.ExitCode,
 		"duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier, "why", why)
-	return execAnswer(workspace, result), nil
+	return execAnswer(workspace, "", result, ""), nil
 }

@@ -198,6 +198,7 @@ type ran struct {
 	Signal         string
 	Stdout, Stderr string
 	StdoutFile     string
+	SkillDigest    string
 	Workspace      string
 	Artifacts      []struct {
 		Path, URI, MIMEType string

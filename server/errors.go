@@ -62,7 +62,7 @@ var Codes = map[Code]string{
 	CodeNotDirectory:       "A file was given where a directory is needed.",
 	CodeSpecialFile:        "A device, FIFO or socket is never served, nor written to.",
 	CodeOutOfRange:         "Offset or length lie outside the file.",
-	CodeTooLarge:           "The file, or the text for it, is over the hard limit.",
+	CodeTooLarge:           "The file, the text for it, or the skill whose program is to run is over the hard limit.",
 	CodeNotText:            "The file is not UTF-8 text, so it cannot be edited.",
 	CodeTextNotFound:       "The text to be replaced is not in the file.",
 	CodeTextNotUnique:      "The text to be replaced is in the file more than once.",
@@ -77,7 +77,7 @@ var Codes = map[Code]string{
 	CodeOutputLimit:        "The program wrote more than the limit and was killed.",
 	CodeSandboxUnavailable: "Nothing can be run: no sandbox is configured or available.",
 	CodeSandboxBusy:        "So many programs wait to be run that no more are taken.",
-	CodeSandboxSetup:       "The program could not be started: a script or interpreter is missing or unusable.",
+	CodeSandboxSetup:       "The program could not be started: a script or interpreter is missing or unusable, or the skill changes all the time.",
 	CodeWorkspaceUnknown:   "No workspace has that handle.",
 	CodeWorkspaceExpired:   "The workspace's lifetime is over.",
 	CodeWorkspaceFull:      "The workspace holds more bytes or files than it may.",
@@ -139,7 +139,7 @@ func asFailure(err error) *failure {
 		return &failure{Code: CodeWorkspaceLimit, Message: "too many workspaces are in use", Hint: "Wait until a run has ended, or go on in a workspace that you have.", cause: err}
 	case errors.Is(err, sandbox.ErrBusy):
 		return &failure{Code: CodeSandboxBusy, Message: "too many programs are waiting to be run", Hint: "Wait until some of yours have ended, then try again.", cause: err}
-	case errors.Is(err, sandbox.ErrUnavailable), errors.Is(err, sandbox.ErrWorkspacesClosed):
+	case errors.Is(err, sandbox.ErrUnavailable), errors.Is(err, sandbox.ErrWorkspacesClosed), errors.Is(err, resources.ErrCopiesClosed):
 		return &failure{Code: CodeSandboxUnavailable, Message: "the sandbox cannot run anything now", Hint: "Do the task without running scripts, or ask the user to restart skills-mcp.", cause: err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &failure{Code: CodeExecutionCanceled, Message: "the request was canceled", cause: err}

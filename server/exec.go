@@ -68,33 +68,24 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 	if err != nil {
 		return nil, err
 	}
-	skill, err := s.skill(ctx, arguments.Name)
-	if err != nil {
-		return nil, err
-	}
 	arguments.Script = s.inSkill(arguments.Script)
-	spec, request, err := program(skill, arguments)
+	run, err := s.stage(ctx, arguments)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.decide(skill, request); err != nil {
-		return nil, err
-	}
-	if err := s.executable(); err != nil {
-		return nil, err
-	}
+	defer run.copy.Release()
 	workspace, err := s.workspace(ctx, arguments.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	spec.SkillDir = skill.Dir
-	result, err := s.run(ctx, workspace, spec)
+	s.tellLacks(ctx, run)
+	result, err := s.run(ctx, workspace, run.spec)
 	if err != nil {
 		return nil, err
 	}
-	s.log.Info("program ended", "skill", skill.Name, "op", request.Op, "status", result.Status,
+	s.log.Info("program ended", "skill", run.skill.Name, "digest", run.copy.Digest, "op", run.request.Op, "status", result.Status,
 		"exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier)
-	return execAnswer(workspace, result), nil
+	return execAnswer(workspace, run.copy.Digest, result, s.advice(ctx, run, workspace, result)), nil
 }
 
 // run runs a program in a workspace, and tells the caller of its progress.

@@ -23,6 +23,7 @@ var execOutputSchema = json.RawMessage(`{
     "stdoutFile": {"type": "string", "description": "URI of the whole standard output, where it was too long to give here."},
     "stderrFile": {"type": "string", "description": "URI of the whole standard error, where it was too long to give here."},
     "durationMs": {"type": "integer"},
+    "skillDigest": {"type": "string", "description": "The version of the skill that ran: sha256 over its paths, contents and executable bits. Absent where no skill was named."},
     "workspace": {"type": "string", "description": "Handle of the workspace; give it to the next exec to go on with its files."},
     "artifacts": {"type": "array", "description": "Files that the run made or changed.", "items": {
       "type": "object",
@@ -52,6 +53,7 @@ type execOutput struct {
 	StdoutFile       string         `json:"stdoutFile,omitempty"`
 	StderrFile       string         `json:"stderrFile,omitempty"`
 	DurationMs       int64          `json:"durationMs"`
+	SkillDigest      string         `json:"skillDigest,omitempty"`
 	Workspace        string         `json:"workspace"`
 	Artifacts        []artifact     `json:"artifacts"`
 	ArtifactsOmitted int            `json:"artifactsOmitted,omitempty"`
@@ -76,17 +78,23 @@ type execSandbox struct {
 	Notice  string `json:"notice"`
 }
 
-// execAnswer tells a run's outcome as structure, as text and as links.
-func execAnswer(workspace sandbox.Workspace, result sandbox.Result) *mcp.CallToolResult {
+// execAnswer tells a run's outcome as structure, as text and as links. The
+// digest is that of the skill as the program saw it, if there was one; the advice adds to what to
+// do next where the run failed.
+func execAnswer(workspace sandbox.Workspace, digest string, result sandbox.Result, advice string) *mcp.CallToolResult {
 	output := execOutput{
 		Status:           result.Status,
 		Signal:           result.Signal,
 		DurationMs:       result.Duration.Milliseconds(),
+		SkillDigest:      digest,
 		Workspace:        workspace.Handle,
 		Artifacts:        []artifact{},
 		ArtifactsOmitted: result.ArtifactsOmitted,
 		Sandbox:          execSandbox{result.Info.Backend, result.Info.Tier, result.Info.Notice},
 		Error:            runFailure(result),
+	}
+	if output.Error != nil && advice != "" {
+		output.Error.Hint += " " + advice
 	}
 	if result.Status == sandbox.Exited {
 		output.ExitCode = &result.ExitCode
@@ -153,6 +161,9 @@ func streamText(workspace sandbox.Workspace, out sandbox.Output) (text, file str
 	return strings.ToValidUTF8(text, "\uFFFD"), file
 }
 
+// shownDigest is how much of a digest the text shows, for people to compare.
+const shownDigest = len("sha256:") + 12
+
 // text is the same as the structure, for hosts that show only text.
 func (o execOutput) text() string {
 	var text strings.Builder
@@ -176,6 +187,10 @@ func (o execOutput) text() string {
 	if o.ArtifactsOmitted > 0 {
 		fmt.Fprintf(&text, "artifacts not listed: %d\n", o.ArtifactsOmitted)
 	}
-	fmt.Fprintf(&text, "workspace %s, %d ms, sandbox %s (tier %s): %s\n", o.Workspace, o.DurationMs, o.Sandbox.Backend, o.Sandbox.Tier, o.Sandbox.Notice)
+	fmt.Fprintf(&text, "workspace %s, %d ms, ", o.Workspace, o.DurationMs)
+	if o.SkillDigest != "" {
+		fmt.Fprintf(&text, "skill %s, ", clip(o.SkillDigest, shownDigest))
+	}
+	fmt.Fprintf(&text, "sandbox %s (tier %s): %s\n", o.Sandbox.Backend, o.Sandbox.Tier, o.Sandbox.Notice)
 	return text.String()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/host"
 	"github.com/skills-mcp/skills-mcp/server"
@@ -18,6 +19,7 @@ import (
 type fixture struct {
 	root          string
 	workspaceBase string
+	copyBase      string
 	workspaces    *sandbox.Workspaces
 	catalog       *catalog.Catalog
 	server        *server.Server
@@ -31,7 +33,14 @@ type fixture struct {
 // pin=NAME.
 func newFixture(t testing.TB, root string, options ...string) *fixture {
 	t.Helper()
-	f := &fixture{root: root, workspaceBase: t.TempDir(), now: time.Now()}
+	return newFixtureWith(t, root, func(plain sandbox.Backend) sandbox.Backend { return plain }, options...)
+}
+
+// newFixtureWith makes a server whose backend is what wrap makes of the one
+// that it has otherwise.
+func newFixtureWith(t testing.TB, root string, wrap func(sandbox.Backend) sandbox.Backend, options ...string) *fixture {
+	t.Helper()
+	f := &fixture{root: root, workspaceBase: t.TempDir(), copyBase: t.TempDir(), now: time.Now()}
 	skills, err := catalog.Open(t.Context(), catalog.Options{Roots: []catalog.Root{{Path: root}}})
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +56,12 @@ func newFixture(t testing.TB, root string, options ...string) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.workspaces.Close() })
-	opts := server.Options{Version: "0.0.0-test", Catalog: skills, Workspaces: f.workspaces}
+	copies, err := resources.NewCopies(f.copyBase, resources.CopyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = copies.Close() })
+	opts := server.Options{Version: "0.0.0-test", Catalog: skills, Workspaces: f.workspaces, Copies: copies}
 	if slices.Contains(options, "sandbox=off") {
 		opts.Unavailable = "this test has no sandbox."
 	} else {
@@ -56,9 +70,9 @@ func newFixture(t testing.TB, root string, options ...string) *fixture {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = backend.Close() })
-		opts.Sandbox = backend
+		opts.Sandbox = wrap(backend)
 		if slices.Contains(options, "runs=1") {
-			opts.Sandbox = sandbox.NewQueue(backend, sandbox.QueueOptions{Running: 1, Waiting: 1})
+			opts.Sandbox = sandbox.NewQueue(opts.Sandbox, sandbox.QueueOptions{Running: 1, Waiting: 1})
 		}
 	}
 	opts.CompatIndex = slices.Contains(options, "compat-index")

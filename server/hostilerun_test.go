@@ -148,7 +148,6 @@ var runawayModes = map[string]struct {
 	"hold":         {0, exits(0)},
 	"crash":        {0, ends("signaled", "execution_failed")},
 	"exit":         {0, exits(1)},
-	"litter":       {0, ends("quota_exceeded", "workspace_full")},
 	"binary": {0, func(t *testing.T, run ran) {
 		if !strings.Contains(run.Stdout, "xyz{|}~") || !strings.HasSuffix(run.Stdout, "\uFFFD") {
 			t.Errorf("all bytes came as %q", run.Stdout)
@@ -169,6 +168,8 @@ var runawayModes = map[string]struct {
 			t.Errorf("a file of 1 GiB is %+v", run.Artifacts)
 		}
 	}},
+	// The last, because it fills the workspace that they share.
+	"waste": {0, ends("quota_exceeded", "workspace_full")},
 }
 
 func ends(status, code string) func(*testing.T, ran) {
@@ -196,8 +197,7 @@ func (h hostileSkills) testRunaway(t *testing.T) {
 			t.Skipf("runaway.sh needs %s: %v", program, err)
 		}
 	}
-	dir := filepath.Join(h.root, "runaway")
-	script, err := os.ReadFile(filepath.Join(dir, "scripts", "runaway.sh"))
+	script, err := os.ReadFile(filepath.Join(h.root, "runaway", "scripts", "runaway.sh"))
 	must(t, err)
 	documented := regexp.MustCompile(`(?m)^#   ([a-z-]+)`).FindAllStringSubmatch(string(script), -1)
 	if len(documented) != len(runawayModes) {
@@ -211,7 +211,7 @@ func (h hostileSkills) testRunaway(t *testing.T) {
 			}
 			run := h.exec(t, "runaway", arguments)
 			runawayModes[mode].check(t, run)
-			if left := processesOf(t, dir); len(left) > 0 {
+			if left := h.fixture.processesOf(t, "runaway"); len(left) > 0 {
 				t.Errorf("processes are left: %q", left)
 			}
 		})
@@ -235,9 +235,9 @@ func (h hostileSkills) readLeavings(t *testing.T) {
 	}
 }
 
-// processesOf gives the processes whose environment names a skill's directory:
-// what a run started, and what that started.
-func processesOf(t *testing.T, dir string) (found []string) {
+// processesOf gives the processes whose environment names a copy of the skill
+// in that directory: what a run started, and what that started.
+func (f *fixture) processesOf(t *testing.T, skill string) (found []string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		return nil // there is no way to tell
@@ -248,7 +248,9 @@ func processesOf(t *testing.T, dir string) (found []string) {
 	}
 	for _, file := range environments {
 		environment, err := os.ReadFile(file)
-		if err == nil && strings.Contains(string(environment), "SKILL_DIR="+dir+"\x00") {
+		_, dir, _ := strings.Cut("\x00"+string(environment), "\x00SKILL_DIR=")
+		dir, _, _ = strings.Cut(dir, "\x00")
+		if err == nil && strings.HasPrefix(dir, f.copyBase) && filepath.Base(dir) == skill {
 			command, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
 			found = append(found, strings.ReplaceAll(string(command), "\x00", " "))
 		}
@@ -257,14 +259,14 @@ func processesOf(t *testing.T, dir string) (found []string) {
 }
 
 // awaitProcesses waits until there are some, or none any more.
-func awaitProcesses(t *testing.T, dir string, wanted bool) {
+func (f *fixture) awaitProcesses(t *testing.T, skill string, wanted bool) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are looked for in /proc")
 	}
 	deadline := time.Now().Add(patience)
 	for {
-		found := processesOf(t, dir)
+		found := f.processesOf(t, skill)
 		if (len(found) > 0) == wanted {
 			return
 		}

@@ -46,6 +46,9 @@ type Options struct {
 	// Toolsets are the sets of tools that are there besides the four that
 	// always are, each at most once. They need Workspaces.
 	Toolsets []Toolset
+	// Copies hold the skills as their programs see them. Required where
+	// Sandbox is set; the caller closes them.
+	Copies *resources.Copies
 	// Pinned are names of skills that the instructions list first.
 	Pinned []string
 	// CompatIndex serves skill://index.json, as drafts of the Skills
@@ -64,6 +67,7 @@ type Server struct {
 	schemas       schemas
 	digests       resources.Digests
 	sessions      sessions
+	probes        probes
 	subscriptions subscriptions
 	news          workspaceNews
 	// edits lets one call at a time write to workspaces, so that none undoes
@@ -78,6 +82,9 @@ func New(opts Options) (*Server, error) {
 	}
 	if opts.Sandbox != nil && opts.Workspaces == nil {
 		return nil, errors.New("server: a sandbox needs workspaces")
+	}
+	if opts.Sandbox != nil && opts.Copies == nil {
+		return nil, errors.New("server: a sandbox needs copies of skills")
 	}
 	s := &Server{opts: opts, log: opts.Logger}
 	if s.log == nil {

@@ -54,11 +54,16 @@ func (s *Server) decide(skill *catalog.Skill, request policy.Request) error {
 func withTree(skill *catalog.Skill, use func(*resources.Tree) error) error {
 	tree, err := resources.OpenSkill(skill)
 	if err != nil {
-		return &failure{Code: CodeSkillNotFound, Message: "the skill " + quote(skill.Name) + " is gone from disk",
-			Hint: "Call findSkills to see the skills there are.", cause: err}
+		return gone(skill, err)
 	}
 	defer tree.Close()
 	return use(tree)
+}
+
+// gone is the failure of a skill whose directory cannot be opened any more.
+func gone(skill *catalog.Skill, err error) *failure {
+	return &failure{Code: CodeSkillNotFound, Message: "the skill " + quote(skill.Name) + " is gone from disk",
+		Hint: "Call findSkills to see the skills there are.", cause: err}
 }
 
 // instructionsOf are a skill's instructions as they stand on disk now.

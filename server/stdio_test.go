@@ -151,7 +151,7 @@ func (f *fixture) awaitHang(t *testing.T, input io.Writer) {
 	needBash(t)
 	_, err := io.WriteString(input, hangLine)
 	must(t, err)
-	awaitProcesses(t, filepath.Join(f.root, "hang"), true)
+	f.awaitProcesses(t, "hang", true)
 }
 
 // awaitEnd waits until serving ends, by when the program is dead.
@@ -159,7 +159,7 @@ func (f *fixture) awaitEnd(t *testing.T, served <-chan error) error {
 	t.Helper()
 	select {
 	case err := <-served:
-		if left := processesOf(t, filepath.Join(f.root, "hang")); len(left) > 0 {
+		if left := f.processesOf(t, "hang"); len(left) > 0 {
 			t.Errorf("processes are left: %q", left)
 		}
 		return err
@@ -241,7 +241,7 @@ func TestStdioCallCanceled(t *testing.T) {
 	f.awaitHang(t, input)
 	_, err := io.WriteString(input, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"hang"}}`+"\n")
 	must(t, err)
-	awaitProcesses(t, filepath.Join(f.root, "hang"), false)
+	f.awaitProcesses(t, "hang", false)
 	go func() { _, _ = io.WriteString(input, pingLine) }()
 	for lines.Scan() && !strings.Contains(lines.Text(), `"id":"ping"`) {
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server"
 )
@@ -17,6 +18,7 @@ type runtime struct {
 	catalog    *catalog.Catalog
 	backend    sandbox.Backend // nil where nothing can be run
 	workspaces *sandbox.Workspaces
+	copies     *resources.Copies
 	server     *server.Server
 }
 
@@ -55,6 +57,9 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 	if r.workspaces, err = sandbox.NewWorkspaces("", sandbox.WorkspaceOptions{}); err != nil {
 		return nil, err
 	}
+	if r.copies, err = resources.NewCopies("", resources.CopyOptions{Logger: r.log}); err != nil {
+		return nil, err
+	}
 	r.server, err = server.New(server.Options{
 		Version:     programVersion(),
 		Catalog:     r.catalog,
@@ -63,6 +68,7 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 		Unavailable: unavailable,
 		Workspaces:  r.workspaces,
 		Toolsets:    toolsets,
+		Copies:      r.copies,
 		Pinned:      s.pinned,
 		CompatIndex: s.compatIndex,
 		Logger:      r.log,
@@ -107,6 +113,9 @@ func (r *runtime) close() {
 	}
 	if r.workspaces != nil {
 		errs = append(errs, r.workspaces.Close())
+	}
+	if r.copies != nil {
+		errs = append(errs, r.copies.Close())
 	}
 	if r.catalog != nil {
 		errs = append(errs, r.catalog.Close())

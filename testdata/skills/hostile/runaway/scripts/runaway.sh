@@ -15,7 +15,7 @@
 #   many-files    makes 1000 files in the workspace
 #   links         makes links, a FIFO and a directory loop in the workspace
 #   big-file      makes a sparse file of 1 GiB in the workspace
-#   litter        makes 100,000 empty files in the workspace, and sleeps
+#   waste         makes 100,000 empty files in the workspace, and sleeps
 #   exit N        exits with N
 set -u
 
@@ -54,7 +54,7 @@ case ${1-} in
     echo 'a real artifact' >real.txt
     ;;
   big-file) truncate -s 1G big.bin ;;
-  litter)
+  waste)
     for ((i = 0; i < 100000; i++)); do : >"$i"; done
     sleep 600
     ;;

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// advice says what may be behind a program's failure, and how to go on. It is
+// empty where nothing is known, and where the program did not fail by itself.
+func (s *Server) advice(ctx context.Context, run staged, workspace sandbox.Workspace, result sandbox.Result) string {
+	if result.Status != sandbox.Exited || result.ExitCode == 0 {
+		return ""
+	}
+	if stray := s.strayAdvice(run, workspace); stray != "" {
+		return stray
+	}
+	return lackText(lacksOf(s.lacksOfCopy(ctx, run.skill, run.copy), run.spec.Script, run.spec.Shell))
+}
+
+// tellLacks tells before a run, as progress, what is known to be missing. That
+// is no reason to refuse it: a program may find its modules elsewhere, or do
+// without.
+func (s *Server) tellLacks(ctx context.Context, run staged) {
+	report := progressFrom(ctx)
+	lacks, _ := s.probes.find(run.copy.Digest)
+	if missing := lackText(lacksOf(lacks, run.spec.Script, run.spec.Shell)); report != nil && missing != "" {
+		report(missing)
+	}
+}
+
+// maxStrays is how many paths an advice names.
+const maxStrays = 2
+
+// strayAdvice is about paths in a shell command that are relative to the skill,
+// though the command started in the workspace.
+func (s *Server) strayAdvice(run staged, workspace sandbox.Workspace) string {
+	if run.spec.Shell == "" || run.spec.InSkill {
+		return ""
+	}
+	here, err := resources.OpenUntrusted(workspace.Dir)
+	if err != nil {
+		return ""
+	}
+	defer here.Close()
+	skill, err := resources.Open(run.copy.Dir)
+	if err != nil {
+		return ""
+	}
+	defer skill.Close()
+	var advice []string
+	for _, name := range relativePaths(run.spec.Shell) {
+		if _, err := skill.IsDir(name); err != nil {
+			continue
+		}
+		if _, err := here.IsDir(name); err == nil {
+			continue
+		}
+		advice = append(advice, s.wayTo(run, name))
+		if len(advice) == maxStrays {
+			break
+		}
+	}
+	return strings.Join(advice, " ")
+}
+
+// wayTo says how a program gets at a file of the skill. What a skill's
+// allowed-tools list are literal words: a variable in them is refused.
+func (s *Server) wayTo(run staged, name string) string {
+	var ways []string
+	if programs, err := sandbox.Interpreters(run.copy.Dir, name); err == nil && programs != nil {
+		ways = append(ways, fmt.Sprintf("run it with `script`: %q and `args`", name))
+	}
+	if run.skill.AllowedTools == nil && !strings.ContainsAny(name, "\"$`\\") {
+		ways = append(ways, fmt.Sprintf("write \"$SKILL_DIR/%s\"", name))
+	} else {
+		ways = append(ways, "start the command with `cwd`: \"skill\"")
+	}
+	return fmt.Sprintf("%s is in the skill's directory, but the command started in the workspace: %s.", pathLine(name), strings.Join(ways, ", or "))
+}
