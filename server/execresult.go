@@ -79,8 +79,8 @@ type execSandbox struct {
 }
 
 // execAnswer tells a run's outcome as structure, as text and as links. The
-// digest is that of the skill as the program saw it, if there was one; the advice adds to what to
-// do next where the run failed.
+// digest is that of the skill as the program saw it, or empty; the advice adds
+// to what to do next where the run failed.
 func execAnswer(workspace sandbox.Workspace, digest string, result sandbox.Result, advice string) *mcp.CallToolResult {
 	output := execOutput{
 		Status:           result.Status,
