@@ -2,7 +2,10 @@ package integration
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -28,6 +31,10 @@ var requirements = map[string]func() error{
 			return fmt.Errorf("no Docker engine answers: %w: %s", err, strings.TrimSpace(string(out)))
 		}
 		return nil
+	},
+	"vm": func() error {
+		_, err := os.Stat(filepath.Join("vm", ".image", runtime.GOARCH, "made-from"))
+		return err
 	},
 }
 
