@@ -1,10 +1,11 @@
 # make build    bin/skills-mcp
 # make run      build it and serve the sample skills on loopback
 # make test     every check and every test; what cannot run here says why
+# make test-vm  the local sandbox's tests in virtual machines
 # make image    the container image for --sandbox=docker
 #
 # Go, make and a POSIX system with bash are enough for these. `make test-setup`
-# installs what the integration tests drive besides (Docker, Node.js, Python).
+# installs what the integration tests drive besides (Docker, Node.js, Python, QEMU).
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -31,7 +32,7 @@ PACKAGES := ./... ./testdata
 # Platforms whose own files must compile too, tests included.
 CROSS := linux/arm64 darwin/arm64 windows/amd64
 
-.PHONY: build run image test unit lint cross vuln fuzz bench golden test-setup clean
+.PHONY: build run image test test-vm unit lint cross vuln fuzz bench golden test-setup clean
 
 build:
 	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/skills-mcp ./cmd/skills-mcp
@@ -51,6 +52,10 @@ unit:
 	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"
 	integration/leftovers go test $(RACE) -timeout $(TESTTIMEOUT) -v $(PACKAGES) 2>&1 \
 	| { grep --line-buffered -vE '^(=== |[[:space:]]*--- PASS|PASS$$)' || true; }
+
+# Emulated, where the processor's virtualization cannot be used.
+test-vm:
+	SKILLS_MCP_REQUIRE=vm go test -timeout 60m -v ./integration/vm -all
 
 lint:
 	@unformatted="$$(gofmt -l -s .)"; \

@@ -5,5 +5,5 @@
 //
 // What a test needs besides Go, `make test-setup` installs. Where it is
 // missing, the test skips and says so; named in SKILLS_MCP_REQUIRE (a
-// comma-separated list of python, node and docker), it fails instead.
+// comma-separated list of python, node, docker and vm), it fails instead.
 package integration

@@ -2,7 +2,10 @@ package integration
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -31,6 +34,10 @@ var requirements = map[string]func() error{
 	},
 	"podman": func() error {
 		_, err := exec.LookPath("podman")
+		return err
+	},
+	"vm": func() error {
+		_, err := os.Stat(filepath.Join("vm", ".image", runtime.GOARCH, "made-from"))
 		return err
 	},
 }

@@ -13,7 +13,7 @@ import (
 
 // Require skips the test where something that it needs is missing, or fails it
 // where SKILLS_MCP_REQUIRE says that it must be there. The name is what that
-// list calls it: node, python or docker. The error says what is missing; nil
+// list calls it: node, python, docker or vm. The error says what is missing; nil
 // means nothing.
 func Require(t *testing.T, name string, missing error) {
 	t.Helper()

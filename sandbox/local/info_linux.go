@@ -32,10 +32,11 @@ func (s *system) unbounded() string {
 	case s.tier == Restricted && abi < jail.LandlockSignalABI:
 		notice += " Programs can send signals to other processes of the server's user."
 	}
-	if s.cgroups.memory == "" {
+	memory, processes := s.cgroups.Bounds()
+	if !memory {
 		notice += " Memory is bounded for each process, not for all of them together: there is no memory cgroup to use."
 	}
-	if s.tier == Restricted && s.cgroups.pids == "" {
+	if s.tier == Restricted && !processes {
 		notice += " The number of processes is not bounded."
 	}
 	return notice

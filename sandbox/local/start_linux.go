@@ -18,11 +18,15 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
+	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/cgroup"
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
 )
 
-// ownThreads is how many processes and threads of a run are its supervisor's.
-const ownThreads = 16
+// What of a run is its supervisor's.
+const (
+	ownThreads     = 16 // and processes
+	ownMemoryBytes = 16 << 20
+)
 
 // view is where a run's directories are for its program.
 type view struct{ skill, workspace string }
@@ -93,14 +97,15 @@ func (s *system) start(spec sandbox.Spec, orders jail.Orders, streams *process.S
 		orders.Rights = s.layout.restrictedRights(spec)
 	}
 	config.Orders = &orders
-	group, err := s.cgroups.open(spec.Limits)
+	group, err := s.cgroups.Open(s.runLimits(spec.Limits))
 	if err != nil {
 		return nil, setupFailed(err)
 	}
-	config.Placed = group.place
+	group.Enter(config.Attr)
+	config.Placed = group.Place
 	tree, err := supervisor.Start(config)
 	if err == nil {
-		err = group.whenExhausted(tree.Kill)
+		err = group.WhenExhausted(tree.Kill)
 		if err != nil {
 			tree.Kill()
 			_, waitErr := tree.Wait()
@@ -108,7 +113,7 @@ func (s *system) start(spec sandbox.Spec, orders jail.Orders, streams *process.S
 		}
 	}
 	if err != nil {
-		return nil, startFailed(errors.Join(err, group.remove()))
+		return nil, startFailed(errors.Join(err, group.Remove()))
 	}
 	return &run{tree, group}, nil
 }
@@ -141,6 +146,16 @@ func (s *system) enclose(spec sandbox.Spec, orders *jail.Orders, config *supervi
 	return s.owners.detach(root, config)
 }
 
+// runLimits gives the limits of the run as a whole. In the tier full, that of
+// a user's processes is one of the run.
+func (s *system) runLimits(l sandbox.Limits) cgroup.Limits {
+	limits := cgroup.Limits{MemoryBytes: l.MemoryBytes + ownMemoryBytes}
+	if s.tier == Restricted {
+		limits.Processes = l.Processes + ownThreads
+	}
+	return limits
+}
+
 // limits gives the resource limits of each process.
 func (s *system) limits(l sandbox.Limits) []jail.Limit {
 	limits := []jail.Limit{
@@ -148,7 +163,7 @@ func (s *system) limits(l sandbox.Limits) []jail.Limit {
 		{Resource: unix.RLIMIT_FSIZE, Value: uint64(l.FileBytes)},
 		{Resource: unix.RLIMIT_NOFILE, Value: atMost(unix.RLIMIT_NOFILE, uint64(l.OpenFiles))},
 	}
-	if s.cgroups.memory == "" {
+	if memory, _ := s.cgroups.Bounds(); !memory {
 		limits = append(limits, jail.Limit{
 			Resource: unix.RLIMIT_AS,
 			Value:    atMost(unix.RLIMIT_AS, uint64(l.MemoryBytes)),
@@ -175,15 +190,20 @@ func atMost(resource int, value uint64) uint64 {
 // run is a supervisor and the processes below it.
 type run struct {
 	*supervisor.Tree
-	group *cgroup
+	group *cgroup.Group
 }
 
 // Wait implements [process.Tree].
 func (r *run) Wait() (process.Ending, error) {
 	ended, err := r.Tree.Wait()
+	r.group.Kill() // nothing is left, unless a program has got rid of its supervisor
+	usage := r.group.Usage()
+	if ended.CPUTime == 0 { // no supervisor could tell
+		ended.CPUTime = usage.CPUTime
+	}
 	ending := process.EndingOf(ended.Code, ended.Signal, ended.Killed, ended.CPUTime)
-	ending.PeakMemoryBytes, ending.OutOfMemory = r.group.memoryUse()
-	r.group.remove() // what remains is removed by the next server
+	ending.PeakMemoryBytes, ending.OutOfMemory = usage.PeakMemoryBytes, usage.OutOfMemory
+	r.group.Remove() // what remains is removed by the next server
 	if err != nil {
 		return process.Ending{}, startFailed(err)
 	}

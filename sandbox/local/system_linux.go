@@ -13,6 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
+	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/cgroup"
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
 )
 
@@ -21,7 +22,7 @@ type system struct {
 	tier    Tier
 	layout  layout
 	spawner *spawner
-	cgroups *cgroups
+	cgroups *cgroup.Place
 	owners  *owners // nil where programs run as the server's user
 	base    map[string]string
 }
@@ -54,7 +55,8 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 	s.layout = newLayout(options.path())
 	s.base = s.layout.environ()
 	s.spawner = newSpawner()
-	s.cgroups = findCgroups(tier)
+	s.cgroups = cgroup.Find(hold)
+	options.Logger.Debug("looked for a place for cgroups", "tier", tier, "place", s.cgroups)
 	if tier == Full && runsAsNobody() {
 		s.owners = newOwners(s.spawner)
 	}
@@ -79,6 +81,7 @@ func (s *system) release() {
 		s.owners.close()
 	}
 	s.spawner.close()
+	s.cgroups.Close() // nothing but empty cgroups can be left
 }
 
 // probe runs a program once, as all others will be.

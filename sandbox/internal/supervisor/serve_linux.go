@@ -175,6 +175,9 @@ func (s *supervisor) watch() {
 			}
 			continue
 		case <-giveUp:
+			if !s.ended { // lest it pass for one that has ended well
+				s.status = unix.WaitStatus(unix.SIGKILL)
+			}
 			return
 		case <-leash:
 			leash, s.killed = nil, !s.ended

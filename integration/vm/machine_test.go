@@ -1,0 +1,137 @@
+package vm
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// bootPatience bounds the life of a machine that is emulated on a busy one.
+const bootPatience = 30 * time.Minute
+
+// processor is what differs between machines of different processors.
+type processor struct {
+	qemu    string
+	console string // of the kernel
+	args    []string
+}
+
+var processors = map[string]processor{
+	"amd64": {qemu: "qemu-system-x86_64", console: "ttyS0"},
+	"arm64": {qemu: "qemu-system-aarch64", console: "ttyAMA0", args: []string{"-machine", "virt"}},
+}
+
+// imageDir is where the script image puts what a processor boots.
+func imageDir(arch string) string { return filepath.Join(".image", arch) }
+
+// missing tells what is missing to have a machine.
+func missing(arch string) error {
+	made, known := processors[arch]
+	if !known {
+		return fmt.Errorf("there is no image for %s", arch)
+	}
+	_, err := exec.LookPath(made.qemu)
+	_, imageErr := os.Stat(filepath.Join(imageDir(arch), "made-from"))
+	return errors.Join(err, imageErr)
+}
+
+// accelerator gives the arguments for the fastest processor there is. Other
+// modules than these emulate one inside of the kernel, which takes for ever.
+func accelerator(arch string) []string {
+	if arch == runtime.GOARCH {
+		for _, module := range []string{"kvm_intel", "kvm_amd"} {
+			if _, err := os.Stat(filepath.Join("/sys/module", module)); err != nil {
+				continue
+			}
+			if device, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0); err == nil {
+				device.Close()
+				return []string{"-accel", "kvm", "-cpu", "host"}
+			}
+		}
+	}
+	return []string{"-accel", "tcg,thread=multi", "-cpu", "max"}
+}
+
+// arguments are QEMU's. The environment is that of the machine's first program.
+// Its disks stay as they are.
+func arguments(arch, payload, environment string) []string {
+	made, image := processors[arch], imageDir(arch)
+	args := append(accelerator(arch), made.args...)
+	args = append(args, "-m", "2048", "-smp", "2", "-no-reboot",
+		"-nodefaults", "-no-user-config", "-display", "none", "-serial", "stdio",
+		"-kernel", filepath.Join(image, "vmlinuz"),
+		"-append", "console="+made.console+" quiet loglevel=3 panic=-1 root=/dev/nvme0n1 rw init=/sbin/unpack "+environment)
+	// The machine numbers them in this order.
+	for id, file := range []string{filepath.Join(image, "root.ext4"), payload} {
+		name := fmt.Sprintf("disk%d", id)
+		args = append(args, "-drive", "snapshot=on,format=raw,if=none,id="+name+",file="+file,
+			"-device", "nvme,drive="+name+",serial="+name)
+	}
+	return args
+}
+
+// boot runs a machine until it turns itself off, and hands over its console.
+func boot(t *testing.T, arch, payload, environment string, read func(io.Reader) error) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), bootPatience)
+	defer cancel()
+	machine := exec.CommandContext(ctx, processors[arch].qemu, arguments(arch, payload, environment)...)
+	console, err := machine.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	var complaints strings.Builder
+	machine.Stderr = &complaints
+	if err := machine.Start(); err != nil {
+		return err
+	}
+	err = read(console)
+	if waitErr := machine.Wait(); waitErr != nil {
+		err = errors.Join(err, fmt.Errorf("%s: %w: %s", machine.Path, waitErr, complaints.String()))
+	}
+	return err
+}
+
+// pack makes the payload of a machine: a tar archive of the scripts, and of
+// files that are given by name.
+func pack(t *testing.T, files map[string]string) string {
+	t.Helper()
+	scripts, err := filepath.Glob("guest/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range scripts {
+		files[filepath.Base(script)] = script
+	}
+	name := filepath.Join(t.TempDir(), "payload.tar")
+	archive, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer := tar.NewWriter(archive)
+	for name, source := range files {
+		content, err := os.ReadFile(source)
+		if err == nil {
+			err = writer.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))})
+		}
+		if err == nil {
+			_, err = writer.Write(content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(writer.Close(), archive.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}

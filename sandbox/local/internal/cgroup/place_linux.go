@@ -1,0 +1,171 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+)
+
+// namePrefix begins the name of every cgroup that is made here; the process id
+// of the server follows, then a number.
+const namePrefix = "skills-mcp-"
+
+// lastNumber is that of the newest cgroup of this process.
+var lastNumber atomic.Int64
+
+// newName gives a name that no other cgroup has.
+func newName() string {
+	return fmt.Sprintf("%s%d-%d", namePrefix, os.Getpid(), lastNumber.Add(1))
+}
+
+// Place is where cgroups can be made. It is the same for all of a process,
+// whose own place in the hierarchy matters.
+type Place struct {
+	hold  Hold
+	users int
+
+	mu     sync.RWMutex
+	kind   hierarchy // nil where there is none
+	reason error     // why there is none
+}
+
+// hierarchy is one of the two versions.
+type hierarchy interface {
+	fmt.Stringer
+	// bounds tells what can be bounded.
+	bounds() (memory, processes bool)
+	// open makes a cgroup.
+	open(Limits) (group, error)
+	// close gives back what was taken to make cgroups.
+	close() error
+}
+
+var (
+	mu     sync.Mutex
+	shared *Place // nil where nobody uses it
+)
+
+// Find finds a place, or gives that which is in use. What servers that were
+// killed have left there is removed. The hold is asked for where a process has
+// to hold a scope of systemd. It must be closed once for every call.
+func Find(hold Hold) *Place {
+	mu.Lock()
+	defer mu.Unlock()
+	if shared == nil {
+		shared = &Place{hold: hold}
+		shared.kind, shared.reason = find(hold)
+	}
+	shared.users++
+	return shared
+}
+
+func find(hold Hold) (hierarchy, error) {
+	memberships, err := readMemberships()
+	if err != nil {
+		return nil, err
+	}
+	if old := findSeparate(memberships); old != nil {
+		return old, nil
+	}
+	own, err := memberships.unified()
+	if err != nil {
+		return nil, err
+	}
+	delegated, err := divideOne(own)
+	if err == nil {
+		return delegated, nil
+	}
+	scope, scopeErr := newScope(own, hold)
+	if scopeErr == nil {
+		return scope, nil
+	}
+	return nil, errors.Join(err, scopeErr)
+}
+
+// Close gives back what was taken for the place, once nobody uses it.
+func (p *Place) Close() error {
+	mu.Lock()
+	defer mu.Unlock()
+	if p.users--; p.users > 0 {
+		return nil
+	}
+	shared = nil
+	return p.leave()
+}
+
+func (p *Place) leave() error {
+	if p.kind == nil {
+		return nil
+	}
+	return p.kind.close()
+}
+
+// String says where the place is, or why there is none. It is for logs.
+func (p *Place) String() string {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.kind == nil {
+		return "none: " + p.reason.Error()
+	}
+	return p.kind.String()
+}
+
+// Bounds tells what of a run as a whole can be bounded.
+func (p *Place) Bounds() (memory, processes bool) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.kind == nil {
+		return false, false
+	}
+	return p.kind.bounds()
+}
+
+// Limits are those of a run as a whole. What cannot be bounded is not.
+type Limits struct {
+	MemoryBytes int64
+	// Processes is how many processes and threads there may be. If zero,
+	// they are not bounded here.
+	Processes int
+}
+
+// Open makes a cgroup for a run.
+func (p *Place) Open(limits Limits) (*Group, error) {
+	g, err := p.open(limits)
+	if errors.Is(err, os.ErrNotExist) {
+		if err = p.findAgain(); err == nil {
+			g, err = p.open(limits)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make a cgroup: %w", err)
+	}
+	return &Group{group: g}, nil
+}
+
+func (p *Place) open(limits Limits) (group, error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.kind == nil {
+		return none{}, nil
+	}
+	return p.kind.open(limits)
+}
+
+// findAgain is for a place that is no more, such as a scope that somebody has
+// stopped. There must be another, since what a run was promised must hold.
+func (p *Place) findAgain() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if another, err := p.kind.open(Limits{MemoryBytes: 1 << 20}); err == nil { // somebody else has found it
+		return another.Remove()
+	}
+	kind, err := find(p.hold)
+	if err != nil {
+		return err
+	}
+	err = p.kind.close()
+	p.kind = kind
+	return err
+}
