@@ -54,7 +54,7 @@ func runCases(t *testing.T, script string, want, everything []string) {
 	files := map[string]string{"local.test": buildTests(t), "tests": list(t, bounds)}
 	if *all {
 		files["every-test"] = list(t, testsOf(t, "../../sandbox/local"))
-		files["ESCAPES.md"] = "../../sandbox/local/ESCAPES.md"
+		files["ESCAPES.md"] = "../../sandbox/ESCAPES.md"
 		want = append(want, everything...)
 	}
 	payload := pack(t, files)
