@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -23,7 +24,9 @@ type system struct {
 	spawner *spawner
 	cgroups *cgroups
 	owners  *owners // nil where programs run as the server's user
+	spares  *spares
 	base    map[string]string
+	endings sync.WaitGroup // of what runs were in
 }
 
 // open gives a backend of the best tier in which a program can be run.
@@ -44,7 +47,8 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 }
 
 func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error) {
-	s := system{tier: tier}
+	b := &Backend{system: system{tier: tier}}
+	s := &b.system
 	switch {
 	case tier != Full && tier != Restricted:
 		return nil, fmt.Errorf("there is no tier %q", tier)
@@ -58,7 +62,7 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 	if tier == Full && runsAsNobody() {
 		s.owners = newOwners(s.spawner)
 	}
-	b := &Backend{system: s}
+	s.spares = &spares{system: s}
 	b.runner = process.NewRunner(s.info(), options.Logger)
 	if err := b.probe(ctx); err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -75,6 +79,8 @@ func (o Options) path() string {
 
 // release ends what New has started.
 func (s *system) release() {
+	s.spares.close()
+	s.endings.Wait()
 	if s.owners != nil {
 		s.owners.close()
 	}

@@ -15,8 +15,9 @@ const (
 	// but mount points and small files, and can be written by nobody.
 	rootBytes = 16 << 20
 	// scaffold is a directory that is on every system, over which the new
-	// root is mounted until it is the root.
-	scaffold = "/usr"
+	// root is mounted until it is the root. No skill and no workspace is
+	// below it.
+	scaffold = "/proc"
 	hostname = "sandbox"
 )
 
@@ -40,56 +41,72 @@ var masked = []string{
 	"sysrq-trigger", "timer_list",
 }
 
-func (r *Root) detached() (n int) {
-	for _, mount := range r.Mounts {
-		if mount.Source == "" {
-			n++
-		}
+// build builds the file system beside the server's, from which more mounts can
+// be added until finish makes it the root.
+func (r *Root) build() (*builder, error) {
+	// What happens to the mounts of the server's namespace happens here, lest
+	// one that it lets go of be held here; and nothing happens there.
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return nil, failed("separate the mounts", err)
 	}
-	return n
-}
-
-// enter builds the file system and makes it this process's root. Nothing of
-// the old one can be reached then.
-func (r *Root) enter() error {
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return failed("separate the mounts", err)
+	for _, name := range devices {
+		r.Mounts = append(r.Mounts, Mount{Source: "/dev/" + name, Target: "/dev/" + name, Writable: true})
 	}
-	sources, err := r.open() // before anything is mounted over them
+	sources, err := open(r.Mounts, nil) // before anything is mounted over them
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b, err := newBuilder(rootBytes)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i, mount := range r.Mounts {
-		if err := b.attach(sources[i], mount); err != nil {
-			return err
-		}
+	if err := b.attachAll(sources, r.Mounts); err != nil {
+		return nil, err
 	}
 	for _, build := range []func() error{
 		func() error { return b.populate(r) },
 		func() error { return b.tmpfs("tmp", r.TmpBytes, "1777") },
 		b.proc,
-		b.pivot,
+		func() error { return failed("name the host", unix.Sethostname([]byte(hostname))) },
 	} {
 		if err := build(); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// finish adds the last mounts and makes the file system this process's root.
+// Nothing of the old one can be reached then.
+func (b *builder) finish(mounts []Mount, files []int) error {
+	sources, err := open(mounts, files)
+	if err != nil {
+		return err
+	}
+	if err := b.attachAll(sources, mounts); err != nil {
+		return err
+	}
+	return b.pivot()
+}
+
+func (b *builder) attachAll(sources []int, mounts []Mount) error {
+	for i, mount := range mounts {
+		if err := b.attach(sources[i], mount); err != nil {
 			return err
 		}
 	}
-	return failed("name the host", unix.Sethostname([]byte(hostname)))
+	return nil
 }
 
 // open gives a detached mount of every source, with its attributes set.
-func (r *Root) open() ([]int, error) {
-	for _, name := range devices {
-		r.Mounts = append(r.Mounts, Mount{Source: "/dev/" + name, Target: "/dev/" + name, Writable: true})
-	}
-	sources := make([]int, len(r.Mounts))
-	for i, mount := range r.Mounts {
+func open(mounts []Mount, files []int) ([]int, error) {
+	sources := make([]int, len(mounts))
+	for i, mount := range mounts {
 		if mount.Source == "" {
-			sources[i] = mount.FD
+			if mount.File < 0 || mount.File >= len(files) {
+				return nil, failed("open "+mount.Target, unix.EBADF)
+			}
+			sources[i] = files[mount.File]
 			continue
 		}
 		flags := uint(unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE)
@@ -105,10 +122,11 @@ func (r *Root) open() ([]int, error) {
 	return sources, nil
 }
 
-// Restrict takes from a detached mount what programs need not do there. A
-// user namespace, where given by its descriptor, maps the owners of files.
+// Restrict takes from a detached mount what programs need not do there, and
+// from all others the means to change it by what they mount elsewhere. A user
+// namespace, where given by its descriptor, maps the owners of files.
 func Restrict(fd int, mount Mount, idmap int) error {
-	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID}
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID, Propagation: unix.MS_PRIVATE}
 	if !isDevice(mount) {
 		attr.Attr_set |= unix.MOUNT_ATTR_NODEV
 	}
