@@ -178,12 +178,29 @@ func (g *cgroup) dirs() (dirs []string) {
 	return dirs
 }
 
-// place puts a process in, and with it all that it will start.
-func (g *cgroup) place(pid int) error {
-	for _, dir := range g.dirs() {
-		if err := write(dir, "cgroup.procs", strconv.Itoa(pid)); err != nil {
-			return fmt.Errorf("enter a cgroup: %w", err)
+// around has start start a process that is in the cgroups from its begin, and
+// with it all that it will start. For that time the calling thread, which must
+// be locked, is in them itself: for a thread that moves itself the kernel need
+// not halt every fork and exit of the machine until it is sure that all
+// processors have noticed, as it does where one process moves another.
+func (g *cgroup) around(start func() error) error {
+	defer func() {
+		for _, dir := range g.dirs() {
+			enter(filepath.Dir(dir)) // where it fails, the next run takes the thread along
 		}
+	}()
+	for _, dir := range g.dirs() {
+		if err := enter(dir); err != nil {
+			return err
+		}
+	}
+	return start()
+}
+
+// enter puts this thread in.
+func enter(dir string) error {
+	if err := write(dir, "tasks", "0"); err != nil {
+		return fmt.Errorf("enter a cgroup: %w", err)
 	}
 	return nil
 }

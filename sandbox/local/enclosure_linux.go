@@ -5,6 +5,7 @@ package local
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -34,8 +35,9 @@ func (s *system) newEnclosure(limits sandbox.Limits) (*enclosure, error) {
 		Name:    jail.Name,
 		Setting: new(jail.Setting),
 		Attr:    &syscall.SysProcAttr{Setsid: true},
-		Start:   s.spawner.start,
-		Placed:  group.place,
+		Start: func(command *exec.Cmd) error {
+			return s.spawner.do(func() error { return group.around(command.Start) })
+		},
 	}
 	if s.tier == Full {
 		config.Setting = &jail.Setting{Root: s.layout.root()}
