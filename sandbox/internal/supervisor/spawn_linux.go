@@ -56,7 +56,7 @@ func Spawn(config Config) (*Supervisor, error) {
 	}
 	var err error
 	if config.Placed != nil {
-		err = config.Placed(s.process.Process.Pid)
+		err = config.Placed(s.PID())
 	}
 	if err == nil && config.Setting != nil {
 		err = wire.Send(s.leash, config.Setting)
@@ -70,6 +70,9 @@ func Spawn(config Config) (*Supervisor, error) {
 	}
 	return s, nil
 }
+
+// PID is the process id.
+func (s *Supervisor) PID() int { return s.process.Process.Pid }
 
 // start starts the process. Its orders come by a socket, which can carry
 // descriptors too.
