@@ -16,6 +16,11 @@ import (
 func BenchmarkFull(b *testing.B)       { sandboxtest.Benchmark(b, opener(local.Full)) }
 func BenchmarkRestricted(b *testing.B) { sandboxtest.Benchmark(b, opener(local.Restricted)) }
 
+func BenchmarkFullParallel(b *testing.B) { sandboxtest.BenchmarkParallel(b, opener(local.Full)) }
+func BenchmarkRestrictedParallel(b *testing.B) {
+	sandboxtest.BenchmarkParallel(b, opener(local.Restricted))
+}
+
 // bubblewrap is a command line with the namespaces and the directories of the
 // full tier, but without Landlock, seccomp, limits and the capture of output.
 func bubblewrap(workspace string) []string {
