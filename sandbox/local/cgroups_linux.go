@@ -109,13 +109,14 @@ func listHas(list, item string) bool {
 	return false
 }
 
-// sweepCgroups removes the empty cgroups of servers that are no more.
+// sweepCgroups removes the cgroups of servers that are no more. What was in
+// them is dead, or about to be.
 func sweepCgroups(dir string) {
 	names, _ := filepath.Glob(filepath.Join(dir, cgroupPrefix+"*")) // the pattern is well-formed
 	for _, name := range names {
 		owner, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(name), cgroupPrefix), "-")
 		if pid, err := strconv.Atoi(owner); err == nil && unix.Kill(pid, 0) == unix.ESRCH {
-			os.Remove(name) // only works where it is empty
+			removeCgroup(name)
 		}
 	}
 }

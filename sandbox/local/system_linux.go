@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
@@ -89,15 +90,15 @@ func (s *system) release() {
 
 // probe runs a program once, as all others will be.
 func (b *Backend) probe(ctx context.Context) (err error) {
-	dir, err := os.MkdirTemp("", "skills-mcp-probe-")
+	dir, err := tempdir.New("", "skills-mcp-probe-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, dir.Close()) }()
 	result, err := b.Run(ctx, sandbox.Spec{
 		Shell:     `test -r "$SKILL_DIR" && test -w "$WORKSPACE" && : > "$WORKSPACE/probe"`,
-		SkillDir:  dir,
-		Workspace: dir,
+		SkillDir:  dir.Path(),
+		Workspace: dir.Path(),
 	})
 	if setup := new(sandbox.SetupError); errors.As(err, &setup) && setup.Err != nil {
 		return explain(setup.Err)

@@ -87,7 +87,10 @@ func Serve(job Job) int {
 	letGoOfStreams()
 	begun := reportOf(err)
 	begun.PID = pid
-	if err := wire.Send(reports, &begun); err != nil || begun.Errno != 0 {
+	// Where the server has died meanwhile, nobody hears it. The program runs
+	// nevertheless; that the leash is gone will end it.
+	_ = wire.Send(reports, &begun)
+	if begun.Errno != 0 {
 		return 1
 	}
 	s := supervisor{pid: pid, leash: leashOf(orders), deaths: deaths(), killAll: job.KillAll}
