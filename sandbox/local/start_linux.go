@@ -65,13 +65,21 @@ func (s *system) lookup(spec sandbox.Spec, view view) sandbox.Lookup {
 	return func(name string) (string, bool) {
 		for _, dir := range [][2]string{{view.skill, spec.SkillDir}, {view.workspace, spec.Workspace}} {
 			if rest, found := strings.CutPrefix(name, dir[0]+"/"); found && dir[1] != "" {
-				_, ok := s.layout.path.Look(filepath.Join(dir[1], rest))
-				return name, ok
+				file, ok := s.layout.path.Look(filepath.Join(dir[1], rest))
+				return name, ok && (leadsInto(file, dir[1]) || s.layout.shows(file))
 			}
 		}
 		found, ok := s.layout.path.Look(name)
 		return found, ok && s.layout.shows(found)
 	}
+}
+
+// leadsInto tells whether a path, links and ".." followed, is below a
+// directory. What is elsewhere on the machine is for nobody to learn.
+func leadsInto(name, dir string) bool {
+	realName, nameErr := filepath.EvalSymlinks(name)
+	realDir, dirErr := filepath.EvalSymlinks(dir)
+	return nameErr == nil && dirErr == nil && within(realName, realDir)
 }
 
 // start has a supervisor start a program: the spare one if there is one.
