@@ -29,7 +29,7 @@ type enclosure struct {
 func (s *system) newEnclosure(limits sandbox.Limits) (*enclosure, error) {
 	group, err := s.cgroups.open(limits)
 	if err != nil {
-		return nil, setupFailed(err)
+		return nil, err
 	}
 	config := supervisor.Config{
 		Name:    jail.Name,

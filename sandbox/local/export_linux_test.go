@@ -2,7 +2,12 @@
 
 package local
 
-import "github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
+import (
+	"path/filepath"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
+)
 
 // AwaitSpare returns when no spare enclosure is being made.
 func (b *Backend) AwaitSpare() { b.spares.making.Wait() }
@@ -13,7 +18,11 @@ func (b *Backend) DropSpare() {
 	b.spares.mu.Lock()
 	ready := b.spares.ready
 	b.spares.mu.Unlock()
-	b.spares.drop(ready)
+	if ready == nil {
+		return
+	}
+	b.spares.expire(ready)
+	b.AwaitSpare()
 }
 
 // Spare gives the process id of the spare enclosure's supervisor, or 0.
@@ -36,5 +45,5 @@ func SystemChanged(name string, replace func()) (bool, error) {
 	}
 	defer before.close()
 	replace()
-	return before.changed(), nil
+	return before.changed(sandbox.Spec{Workspace: filepath.Dir(name)}), nil
 }

@@ -3,17 +3,14 @@
 package local
 
 import (
-	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
 // spareLife is how long a spare enclosure waits for a program: it holds some
-// memory, and mounts that the machine's user may want to be rid of.
+// memory.
 const spareLife = 5 * time.Minute
 
 // spares keep one enclosure ready, so that a run need not wait until the kernel
@@ -24,8 +21,8 @@ type spares struct {
 	mu      sync.Mutex
 	closed  bool
 	ready   *spare
-	pending bool // one is being made
-	making  sync.WaitGroup
+	pending bool           // one is being made
+	making  sync.WaitGroup // and dismissing
 }
 
 // spare is an enclosure that waits, and what it was made for.
@@ -42,23 +39,21 @@ func boundsOf(limits sandbox.Limits) [2]int64 {
 	return [2]int64{limits.MemoryBytes, int64(limits.Processes)}
 }
 
-// take gives an enclosure for a program with such limits, and whether it is
-// one that was ready.
-func (s *spares) take(limits sandbox.Limits) (e *enclosure, ready bool, err error) {
+// take gives an enclosure for a run, and whether it is one that was ready.
+func (s *spares) take(spec sandbox.Spec) (e *enclosure, ready bool, err error) {
 	s.mu.Lock()
 	found := s.ready
 	s.ready = nil
 	s.mu.Unlock()
-	if found != nil {
+	if found != nil && found.bounds == boundsOf(spec.Limits) && !found.scene.changed(spec) {
 		found.expiry.Stop()
-		fits := found.bounds == boundsOf(limits) && !found.scene.changed()
 		found.scene.close()
-		if fits {
-			return found.enclosure, true, nil
-		}
+		return found.enclosure, true, nil
+	}
+	if found != nil {
 		s.making.Go(found.dismiss)
 	}
-	e, err = s.system.newEnclosure(limits)
+	e, err = s.system.newEnclosure(spec.Limits)
 	return e, false, err
 }
 
@@ -97,21 +92,16 @@ func (s *spares) make(limits sandbox.Limits) (*spare, error) {
 // keep has the lock.
 func (s *spares) keep(made *spare) {
 	s.ready = made
-	made.expiry = time.AfterFunc(spareLife, func() { s.drop(made) })
+	made.expiry = time.AfterFunc(spareLife, func() { s.expire(made) })
 }
 
-// drop dismisses a spare unless it was taken.
-func (s *spares) drop(old *spare) {
+// expire dismisses a spare unless it was taken.
+func (s *spares) expire(old *spare) {
 	s.mu.Lock()
-	found := old != nil && s.ready == old
-	if found {
+	defer s.mu.Unlock()
+	if !s.closed && s.ready == old {
 		s.ready = nil
-	}
-	s.mu.Unlock()
-	if found {
-		old.expiry.Stop()
-		old.scene.close()
-		old.dismiss()
+		s.making.Go(old.dismiss)
 	}
 }
 
@@ -123,49 +113,16 @@ func (s *spares) close() {
 	s.making.Wait()
 	s.mu.Lock()
 	last := s.ready
+	s.ready = nil
 	s.mu.Unlock()
-	s.drop(last)
-}
-
-// scene is the part of this machine's file system that an enclosure shows to
-// every program, as it was when the enclosure was made.
-type scene struct {
-	layout *layout
-	files  []file
-	mounts int // descriptor
-}
-
-// file identifies a file.
-type file struct{ dev, ino uint64 }
-
-func (s *system) look() (*scene, error) {
-	// Not by os.Open: Go's poller would be told of changes in our place.
-	mounts, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
+	if last != nil {
+		last.dismiss()
 	}
-	return &scene{layout: &s.layout, files: s.layout.identify(), mounts: mounts}, nil
 }
 
-// changed tells whether there is something new, or other mounts: those below
-// the directories of a run would be missing. The kernel tells of mounts by an
-// exceptional condition of the file that lists them.
-func (s *scene) changed() bool {
-	poll := []unix.PollFd{{Fd: int32(s.mounts), Events: unix.POLLPRI}}
-	n, err := unix.Poll(poll, 0)
-	return n != 0 || err != nil || !slices.Equal(s.files, s.layout.identify())
-}
-
-func (s *scene) close() { unix.Close(s.mounts) }
-
-// identify tells which files and directories of the system there are now.
-func (l *layout) identify() []file {
-	files := make([]file, len(l.mounts))
-	for i, mount := range l.mounts {
-		var stat unix.Stat_t
-		if unix.Stat(mount.Source, &stat) == nil {
-			files[i] = file{uint64(stat.Dev), stat.Ino}
-		}
-	}
-	return files
+// dismiss ends a spare that nobody is to use.
+func (s *spare) dismiss() {
+	s.expiry.Stop()
+	s.scene.close()
+	s.enclosure.dismiss()
 }

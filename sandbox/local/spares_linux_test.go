@@ -43,6 +43,13 @@ func say(t *testing.T, backend sandbox.Backend, spec sandbox.Spec) string {
 	return string(result.Stdout.Data)
 }
 
+// network gives the network namespace of a process, or nothing where it may not
+// be known.
+func network(pid int) string {
+	link, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid))
+	return link
+}
+
 // An enclosure that was ready is used, once.
 func TestSparesAreUsedOnce(t *testing.T) {
 	t.Parallel()
@@ -51,7 +58,7 @@ func TestSparesAreUsedOnce(t *testing.T) {
 		for range 3 {
 			program, want := `ls -A /tmp; touch /tmp/left; readlink /proc/self/ns/net; sleep 1000 &`, ""
 			if tier == local.Full {
-				want, _ = os.Readlink(fmt.Sprintf("/proc/%d/ns/net", backend.Spare())) // root may
+				want = network(backend.Spare())
 			} else {
 				program, want = `echo $PPID; sleep 1000 &`, strconv.Itoa(backend.Spare())
 			}
@@ -132,15 +139,23 @@ func TestNewMountsAreSeen(t *testing.T) {
 		return
 	}
 	backend := openTier(t, local.Full)
+	mount := func(dir string) {
+		if err := unix.Mount("tmpfs", dir, "tmpfs", 0, ""); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { unix.Unmount(dir, 0) })
+	}
+	mount(t.TempDir())
+	want := network(backend.Spare())
+	if got := say(t, backend, sandbox.Spec{Shell: "readlink /proc/self/ns/net"}); got != want+"\n" {
+		t.Errorf("a mount that is no matter of the run's has it start in %q, not in %q", got, want)
+	}
 	skill := t.TempDir()
 	spec := sandbox.Spec{Shell: `cat "$SKILL_DIR/which"`, SkillDir: skill}
 	which := filepath.Join(skill, "which")
 	for _, content := range []string{"below", "mounted"} {
 		if content == "mounted" {
-			if err := unix.Mount("tmpfs", skill, "tmpfs", 0, ""); err != nil {
-				t.Fatal(err)
-			}
-			defer unix.Unmount(skill, 0)
+			mount(skill)
 		}
 		if err := os.WriteFile(which, []byte(content), 0o644); err != nil {
 			t.Fatal(err)

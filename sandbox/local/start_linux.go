@@ -99,9 +99,9 @@ func (s *system) start(spec sandbox.Spec, orders jail.Orders, streams *process.S
 		orders.Rights = s.layout.restrictedRights(spec)
 	}
 	for {
-		jail, spare, err := s.spares.take(spec.Limits)
+		jail, spare, err := s.spares.take(spec)
 		if err != nil {
-			return nil, startFailed(err)
+			return nil, setupFailed(err)
 		}
 		tree, err := jail.run(order)
 		if spare && errors.Is(err, supervisor.ErrGone) {
