@@ -48,22 +48,6 @@ func TestLimitsOfPrograms(t *testing.T) {
 	}
 }
 
-// What the server ignores, programs do not.
-func TestSignalsOfProgramsAreDefault(t *testing.T) {
-	t.Parallel()
-	backend := open(t)
-	defer backend.Close()
-	result := run(t, backend, sandbox.Spec{Argv: []string{"grep", "-E", "^Sig(Blk|Ign):", "/proc/self/status"}})
-	for line := range strings.Lines(string(result.Stdout.Data)) {
-		if !strings.HasSuffix(line, "\t0000000000000000\n") {
-			t.Errorf("the program starts with %q", line)
-		}
-	}
-	if result.Stdout.Total == 0 {
-		t.Error("nothing was read")
-	}
-}
-
 // A program may attack its supervisor. It gets no further than to its own end.
 func TestProgramAttacksItsSupervisor(t *testing.T) {
 	t.Parallel()

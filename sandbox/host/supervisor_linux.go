@@ -42,7 +42,7 @@ func supervise() int {
 	var what program
 	return supervisor.Serve(supervisor.Job{
 		Orders:  &what,
-		Prepare: prepareSelf,
+		Prepare: func([]int) error { return prepareSelf() },
 		Start:   func() (int, error) { return startProgram(what) },
 		KillAll: supervisor.KillDescendants,
 	})
@@ -99,10 +99,11 @@ type tree struct{ *supervisor.Tree }
 // [sandbox.SetupError].
 func start(what program, s *process.Streams) (process.Tree, error) {
 	t, err := supervisor.Start(supervisor.Config{
-		Name:    supervisorName,
+		Name: supervisorName,
+		Attr: &syscall.SysProcAttr{Setsid: true}, // out of reach of the terminal's signals
+	}, supervisor.Order{
 		Orders:  &what,
 		Streams: supervisor.Streams{Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr},
-		Attr:    &syscall.SysProcAttr{Setsid: true}, // out of reach of the terminal's signals
 	})
 	if err != nil {
 		return nil, process.StartFailed(err)
@@ -112,6 +113,7 @@ func start(what program, s *process.Streams) (process.Tree, error) {
 
 // Wait implements [process.Tree].
 func (t tree) Wait() (process.Ending, error) {
+	defer t.Close()
 	ended, err := t.Tree.Wait()
 	if err != nil {
 		return process.Ending{}, process.StartFailed(err)

@@ -75,6 +75,43 @@ func TestInterpretersInHomeAreNotShown(t *testing.T) {
 	}
 }
 
+// By the names of programs nobody learns what is on the machine, wherever links
+// of the workspace lead.
+func TestProgramsElsewhereAreAsIfMissing(t *testing.T) {
+	t.Parallel()
+	outside := t.TempDir()
+	writeFile(t, filepath.Join(outside, "there"), "#!/bin/sh\n", 0o755)
+	for _, tier := range []local.Tier{local.Full, local.Restricted} {
+		backend := opener(tier)(t)
+		defer backend.Close()
+		workspace := t.TempDir()
+		seen := workspace
+		if tier == local.Full {
+			seen = backend.Info().Workspace
+		}
+		for _, name := range []string{"there", "missing"} {
+			if err := os.Symlink(filepath.Join(outside, name), filepath.Join(workspace, name)); err != nil {
+				t.Fatal(err)
+			}
+			above, err := filepath.Rel(workspace, filepath.Join(outside, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, program := range []string{seen + "/" + name, seen + "/" + above} {
+				_, err := backend.Run(t.Context(), sandbox.Spec{Argv: []string{program}, Workspace: workspace})
+				if setup := new(sandbox.SetupError); !errors.As(err, &setup) || setup.Rule != "program-missing" {
+					t.Errorf("%s: %s gives %v", tier, program, err)
+				}
+			}
+		}
+		// What a link leads to that programs see they may use.
+		if err := os.Symlink("/bin/sh", filepath.Join(workspace, "sh")); err != nil {
+			t.Fatal(err)
+		}
+		say(t, backend, sandbox.Spec{Argv: []string{seen + "/sh", "-c", "true"}, Workspace: workspace})
+	}
+}
+
 // elsewhere makes a directory that is neither the system's nor temporary.
 func elsewhere(t *testing.T) string {
 	t.Helper()

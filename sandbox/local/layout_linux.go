@@ -42,9 +42,12 @@ const tmpBytes = 256 << 20
 
 // layout is what of this machine programs see.
 type layout struct {
-	mounts []jail.Mount
-	links  []jail.Link
-	path   process.SearchPath
+	mounts []jail.Mount // of the system
+	// prefixes are those of other interpreters, which may be out of reach for
+	// other users.
+	prefixes []jail.Mount
+	links    []jail.Link
+	path     process.SearchPath
 }
 
 // newLayout looks at the machine. Interpreters outside of the system's
@@ -63,7 +66,7 @@ func newLayout(path string) layout {
 	found := findInterpreters(process.NewSearchPath(path), l.shows)
 	for _, prefix := range found.prefixes {
 		if !l.shows(prefix) {
-			l.mounts = append(l.mounts, jail.Mount{Source: prefix, Target: prefix, Dir: true, Private: true})
+			l.prefixes = append(l.prefixes, jail.Mount{Source: prefix, Target: prefix, Dir: true})
 		}
 	}
 	l.path = found.path
@@ -100,7 +103,8 @@ func (l *layout) shows(name string) bool {
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(l.mounts, func(m jail.Mount) bool { return within(real, m.Target) })
+	holds := func(m jail.Mount) bool { return within(real, m.Target) }
+	return slices.ContainsFunc(l.mounts, holds) || slices.ContainsFunc(l.prefixes, holds)
 }
 
 // within tells whether a path is dir or below it.
@@ -117,24 +121,24 @@ func (l *layout) environ() map[string]string {
 	return env
 }
 
-// root gives the file system of one run, and the rights in it.
-func (l *layout) root(spec sandbox.Spec) (*jail.Root, jail.Rights) {
-	root := &jail.Root{
-		Mounts:   slices.Clone(l.mounts),
-		Files:    ownFiles,
-		Links:    l.links,
-		TmpBytes: tmpBytes,
-	}
-	if spec.SkillDir != "" {
-		root.Mounts = append(root.Mounts, jail.Mount{Source: spec.SkillDir, Target: skillDir, Dir: true, Private: true})
-	}
-	root.Mounts = append(root.Mounts, jail.Mount{
-		Source: spec.Workspace, Target: workspace, Dir: true, Private: true, Writable: true,
-	})
-	return root, jail.Rights{Landlock: []jail.Grant{
-		{Path: "/"}, {Path: workspace, Write: true}, {Path: "/tmp", Write: true}, {Path: "/dev", WriteFiles: true},
-	}}
+// root gives what of the file system is the same in all runs.
+func (l *layout) root() *jail.Root {
+	return &jail.Root{Mounts: slices.Clone(l.mounts), Files: ownFiles, Links: l.links, TmpBytes: tmpBytes}
 }
+
+// ownMounts gives the rest of the file system of one run.
+func (l *layout) ownMounts(spec sandbox.Spec) []jail.Mount {
+	mounts := slices.Clone(l.prefixes)
+	if spec.SkillDir != "" {
+		mounts = append(mounts, jail.Mount{Source: spec.SkillDir, Target: skillDir, Dir: true})
+	}
+	return append(mounts, jail.Mount{Source: spec.Workspace, Target: workspace, Dir: true, Writable: true})
+}
+
+// fullRights are what programs may do in the file system of a run.
+var fullRights = jail.Rights{Landlock: []jail.Grant{
+	{Path: "/"}, {Path: workspace, Write: true}, {Path: "/tmp", Write: true}, {Path: "/dev", WriteFiles: true},
+}}
 
 // restrictedFiles are what programs may read in the tier [Restricted], besides
 // what they see in the other.
@@ -148,7 +152,7 @@ var restrictedFiles = []string{
 // restrictedRights gives what programs may do in the server's own file system.
 func (l *layout) restrictedRights(spec sandbox.Spec) jail.Rights {
 	rights := jail.Rights{Shared: true}
-	for _, mount := range l.mounts {
+	for _, mount := range slices.Concat(l.mounts, l.prefixes) {
 		rights.Landlock = append(rights.Landlock, jail.Grant{Path: mount.Target})
 	}
 	for _, link := range l.links {

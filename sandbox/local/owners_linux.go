@@ -69,22 +69,19 @@ func (o *owners) close() {
 }
 
 // detach makes the mounts here that nobody could make, since nobody may not
-// go to the directory.
-func (o *owners) detach(root *jail.Root, config *supervisor.Config) error {
-	for i := range root.Mounts {
-		mount := &root.Mounts[i]
-		if !mount.Private {
-			continue
-		}
+// go to the directory. The files are the mounts'.
+func (o *owners) detach(mounts []jail.Mount) (files []*os.File, err error) {
+	for i := range mounts {
+		mount := &mounts[i]
 		fd, err := o.mount(*mount)
 		if err != nil {
-			closeAll(config.ExtraFiles)
-			return err
+			closeAll(files)
+			return nil, err
 		}
-		mount.Source, mount.FD = "", supervisor.FirstExtraFD+len(config.ExtraFiles)
-		config.ExtraFiles = append(config.ExtraFiles, os.NewFile(uintptr(fd), mount.Target))
+		mount.Source, mount.File = "", len(files)
+		files = append(files, os.NewFile(uintptr(fd), mount.Target))
 	}
-	return nil
+	return files, nil
 }
 
 func (o *owners) mount(mount jail.Mount) (int, error) {

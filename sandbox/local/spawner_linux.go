@@ -32,9 +32,12 @@ func (s *spawner) serve() {
 }
 
 // start starts a command.
-func (s *spawner) start(command *exec.Cmd) error {
+func (s *spawner) start(command *exec.Cmd) error { return s.do(command.Start) }
+
+// do calls a function on the thread.
+func (s *spawner) do(call func() error) error {
 	result := make(chan error)
-	s.work <- func() { result <- command.Start() }
+	s.work <- func() { result <- call() }
 	return <-result
 }
 

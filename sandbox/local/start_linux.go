@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -70,8 +69,8 @@ func (s *system) lookup(spec sandbox.Spec, view view) sandbox.Lookup {
 	return func(name string) (string, bool) {
 		for _, dir := range [][2]string{{view.skill, spec.SkillDir}, {view.workspace, spec.Workspace}} {
 			if rest, found := strings.CutPrefix(name, dir[0]+"/"); found && dir[1] != "" {
-				_, ok := s.layout.path.Look(filepath.Join(dir[1], rest))
-				return name, ok
+				file, ok := s.layout.path.Look(filepath.Join(dir[1], rest))
+				return name, ok && (leadsInto(file, dir[1]) || s.layout.shows(file))
 			}
 		}
 		found, ok := s.layout.path.Look(name)
@@ -79,71 +78,56 @@ func (s *system) lookup(spec sandbox.Spec, view view) sandbox.Lookup {
 	}
 }
 
-// start starts a supervisor and has it start a program.
+// leadsInto tells whether a path, links and ".." followed, is below a
+// directory. What is elsewhere on the machine is for nobody to learn.
+func leadsInto(name, dir string) bool {
+	realName, nameErr := filepath.EvalSymlinks(name)
+	realDir, dirErr := filepath.EvalSymlinks(dir)
+	return nameErr == nil && dirErr == nil && within(realName, realDir)
+}
+
+// start has a supervisor start a program: the spare one if there is one.
 func (s *system) start(spec sandbox.Spec, orders jail.Orders, streams *process.Streams) (process.Tree, error) {
-	config := supervisor.Config{
-		Name:    jail.Name,
+	order := supervisor.Order{
+		Orders:  &orders,
 		Streams: supervisor.Streams{Stdin: streams.Stdin, Stdout: streams.Stdout, Stderr: streams.Stderr},
-		Attr:    &syscall.SysProcAttr{Setsid: true},
-		Start:   s.spawner.start,
 	}
 	orders.Limits = s.limits(spec.Limits)
 	if s.tier == Full {
-		if err := s.enclose(spec, &orders, &config); err != nil {
+		files, err := s.enclose(spec, &orders, &order)
+		if err != nil {
 			return nil, setupFailed(err)
 		}
-		defer closeAll(config.ExtraFiles)
+		defer closeAll(files)
 	} else {
 		orders.Rights = s.layout.restrictedRights(spec)
 	}
-	config.Orders = &orders
-	group, err := s.cgroups.Open(s.runLimits(spec.Limits))
-	if err != nil {
-		return nil, setupFailed(err)
-	}
-	group.Enter(config.Attr)
-	config.Placed = group.Place
-	tree, err := supervisor.Start(config)
-	if err == nil {
-		err = group.WhenExhausted(tree.Kill)
+	for {
+		jail, spare, err := s.spares.take(spec)
 		if err != nil {
-			tree.Kill()
-			_, waitErr := tree.Wait()
-			err = errors.Join(err, waitErr)
+			return nil, setupFailed(err)
 		}
+		tree, err := jail.run(order)
+		if spare && errors.Is(err, supervisor.ErrGone) {
+			continue // anything may have killed it
+		}
+		if err != nil {
+			return nil, startFailed(err)
+		}
+		s.spares.prepare(spec.Limits)
+		return tree, nil
 	}
-	if err != nil {
-		return nil, startFailed(errors.Join(err, group.Remove()))
-	}
-	return &run{tree, group}, nil
 }
 
-// enclose gives a run namespaces and a file system of its own.
-func (s *system) enclose(spec sandbox.Spec, orders *jail.Orders, config *supervisor.Config) error {
-	config.OwnPIDs = true
-	// Its death is that of all. Elsewhere it must live on to kill the others.
-	config.Attr.Pdeathsig = syscall.SIGKILL
-	uid, gid := os.Geteuid(), os.Getegid()
-	if s.owners != nil {
-		uid, gid = nobody, nobody
-		config.Owner = nobody
-		config.Attr.Credential = &syscall.Credential{Uid: jail.UserID, Gid: jail.GroupID}
-		config.Attr.GidMappingsEnableSetgroups = true
-	}
-	config.Attr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
-		unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
-	config.Attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: jail.UserID, HostID: uid, Size: 1}}
-	config.Attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: jail.GroupID, HostID: gid, Size: 1}}
-	// What the supervisor needs to build a file system and to lock it up.
-	config.Attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
-
-	root, rights := s.layout.root(spec)
-	orders.Rights = rights
-	orders.Root = root
+// enclose adds to orders what is the run's own in its file system.
+func (s *system) enclose(spec sandbox.Spec, orders *jail.Orders, order *supervisor.Order) (files []*os.File, err error) {
+	orders.Mounts, orders.Rights = s.layout.ownMounts(spec), fullRights
 	if s.owners == nil {
-		return nil
+		return nil, nil
 	}
-	return s.owners.detach(root, config)
+	order.Owner = nobody
+	order.Files, err = s.owners.detach(orders.Mounts)
+	return order.Files, err
 }
 
 // runLimits gives the limits of the run as a whole. In the tier full, that of
@@ -185,29 +169,6 @@ func atMost(resource int, value uint64) uint64 {
 		return value
 	}
 	return min(value, own.Max)
-}
-
-// run is a supervisor and the processes below it.
-type run struct {
-	*supervisor.Tree
-	group *cgroup.Group
-}
-
-// Wait implements [process.Tree].
-func (r *run) Wait() (process.Ending, error) {
-	ended, err := r.Tree.Wait()
-	r.group.Kill() // nothing is left, unless a program has got rid of its supervisor
-	usage := r.group.Usage()
-	if ended.CPUTime == 0 { // no supervisor could tell
-		ended.CPUTime = usage.CPUTime
-	}
-	ending := process.EndingOf(ended.Code, ended.Signal, ended.Killed, ended.CPUTime)
-	ending.PeakMemoryBytes, ending.OutOfMemory = usage.PeakMemoryBytes, usage.OutOfMemory
-	r.group.Remove() // what remains is removed by the next server
-	if err != nil {
-		return process.Ending{}, startFailed(err)
-	}
-	return ending, nil
 }
 
 // startFailed tells a fault of the sandbox from one of the program.

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
@@ -24,7 +26,9 @@ type system struct {
 	spawner *spawner
 	cgroups *cgroup.Place
 	owners  *owners // nil where programs run as the server's user
+	spares  *spares
 	base    map[string]string
+	endings sync.WaitGroup // of what runs were in
 }
 
 // open gives a backend of the best tier in which a program can be run.
@@ -45,7 +49,8 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 }
 
 func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error) {
-	s := system{tier: tier}
+	b := &Backend{system: system{tier: tier}}
+	s := &b.system
 	switch {
 	case tier != Full && tier != Restricted:
 		return nil, fmt.Errorf("there is no tier %q", tier)
@@ -60,7 +65,7 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 	if tier == Full && runsAsNobody() {
 		s.owners = newOwners(s.spawner)
 	}
-	b := &Backend{system: s}
+	s.spares = &spares{system: s}
 	b.runner = process.NewRunner(s.info(), options.Logger)
 	if err := b.probe(ctx); err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -77,6 +82,8 @@ func (o Options) path() string {
 
 // release ends what New has started.
 func (s *system) release() {
+	s.spares.close()
+	s.endings.Wait()
 	if s.owners != nil {
 		s.owners.close()
 	}
@@ -86,15 +93,15 @@ func (s *system) release() {
 
 // probe runs a program once, as all others will be.
 func (b *Backend) probe(ctx context.Context) (err error) {
-	dir, err := os.MkdirTemp("", "skills-mcp-probe-")
+	dir, err := tempdir.New("", "skills-mcp-probe-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, dir.Close()) }()
 	result, err := b.Run(ctx, sandbox.Spec{
 		Shell:     `test -r "$SKILL_DIR" && test -w "$WORKSPACE" && : > "$WORKSPACE/probe"`,
-		SkillDir:  dir,
-		Workspace: dir,
+		SkillDir:  dir.Path(),
+		Workspace: dir.Path(),
 	})
 	if setup := new(sandbox.SetupError); errors.As(err, &setup) && setup.Err != nil {
 		return explain(setup.Err)

@@ -24,6 +24,7 @@ func inputs() []contract {
 		{name: "environment-added", test: testEnvironmentAdded},
 		{name: "environment-reserved", test: testEnvironmentReserved},
 		{name: "descriptors-clean", test: testDescriptors, alone: true},
+		{name: "signals-default", test: testSignalsDefault, alone: true},
 		{name: "working-directory", test: testWorkingDirectory},
 		{name: "directories-visible", test: testDirectories},
 		{name: "arguments", test: testArguments},

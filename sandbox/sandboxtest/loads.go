@@ -80,20 +80,24 @@ func testLeaks(t *testing.T, f *fixture) {
 	if time.Since(begun)/5 > slow { // as containers are
 		count /= 5
 	}
-	// What is prepared for the next run comes and goes.
-	const prepared = 3
+	// What is prepared for the next run comes and goes, and what a run was in
+	// may be released after its end.
+	const prepared = 5
 	descriptors, goroutines := countDescriptors(t)+prepared, runtime.NumGoroutine()+prepared
 	runs(count)
 	t.Logf("%d runs one after the other", count)
-	if n := countDescriptors(t); n > descriptors {
-		t.Errorf("%d descriptors are open, at most %d were to be expected", n, descriptors)
+	left := func() (what []string) {
+		if n := countDescriptors(t); n > descriptors {
+			what = append(what, fmt.Sprintf("%d descriptors, at most %d were to be expected", n, descriptors))
+		}
+		if n := runtime.NumGoroutine(); n > goroutines {
+			what = append(what, fmt.Sprintf("%d goroutines, at most %d were to be expected", n, goroutines))
+		}
+		return append(what, listZombies(t)...)
 	}
-	if zombies := listZombies(t); len(zombies) > 0 {
-		t.Errorf("zombies are left: %v", zombies)
-	}
-	for deadline := time.Now().Add(patience); runtime.NumGoroutine() > goroutines; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); len(left()) > 0; time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines run, at most %d were to be expected", runtime.NumGoroutine(), goroutines)
+			t.Fatalf("there still are %q", left())
 		}
 	}
 }

@@ -1,9 +1,10 @@
 // Package supervisor runs a program below a process that outlives it, the
 // supervisor: this same binary, started again, which is the program's parent,
 // reaps every process of the run and returns when none is left. The server
-// holds it by a leash, a pipe: when the server lets go, or dies, everything
+// holds it by a leash, a socket: when the server lets go, or dies, everything
 // below the supervisor is killed.
 //
-// The server's side is [Start] and [Tree]; the supervisor's is [Asked] and
+// The server's side is [Start] and [Tree], or [Spawn] for a supervisor that is
+// there before its program is known; the supervisor's side is [Asked] and
 // [Serve]. Both are for Linux.
 package supervisor

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // pipeDelay is how long one waits for the end of output that is held open by
@@ -24,52 +25,55 @@ type Streams struct {
 }
 
 // pipes carry the streams. Unlike those of os/exec their ends can be given to
-// another user.
+// another user, and to a process that has been started already.
 type pipes struct {
-	theirs, ours []*os.File
+	theirs, ours []*os.File // output, errors and, if there is any, input
 	copies       []func()
 	copying      sync.WaitGroup
 }
 
-// connect gives a command its streams.
-func (s Streams) connect(command *exec.Cmd) (*pipes, error) {
+// connect makes the pipes.
+func (s Streams) connect() (*pipes, error) {
 	p := new(pipes)
-	err := errors.Join(
-		p.output(s, s.Stdout, func(f *os.File) { command.Stdout = f }),
-		p.output(s, s.Stderr, func(f *os.File) { command.Stderr = f }))
+	err := errors.Join(p.output(s, s.Stdout), p.output(s, s.Stderr))
 	if s.Stdin != nil && err == nil {
-		err = p.input(s, command)
+		err = p.input(s)
 	}
 	if err != nil {
-		p.started(false)
+		p.given(false)
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *pipes) output(s Streams, to io.Writer, set func(*os.File)) error {
-	read, write, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	p.ours, p.theirs = append(p.ours, read), append(p.theirs, write)
-	p.copies = append(p.copies, func() { io.Copy(to, read) }) // ends with the pipe
-	set(write)
-	return s.give(write)
+func (p *pipes) output(s Streams, to io.Writer) error {
+	ours, err := p.add(s, 0)
+	p.copies = append(p.copies, func() { io.Copy(to, ours) }) // ends with the pipe
+	return err
 }
 
-func (p *pipes) input(s Streams, command *exec.Cmd) error {
-	read, write, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	p.ours, p.theirs = append(p.ours, write), append(p.theirs, read)
+func (p *pipes) input(s Streams) error {
+	ours, err := p.add(s, 1)
 	p.copies = append(p.copies, func() {
-		io.Copy(write, bytes.NewReader(s.Stdin)) // fails where the program does not read it all
-		write.Close()
+		io.Copy(ours, bytes.NewReader(s.Stdin)) // fails where the program does not read it all
+		ours.Close()
 	})
-	command.Stdin = read
-	return s.give(read)
+	return err
+}
+
+// add makes a pipe of which we keep the end of that number, 0 to read from and
+// 1 to write to. Only that is for Go's poller: a program may expect that its
+// own end blocks.
+func (p *pipes) add(s Streams, end int) (ours *os.File, err error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return nil, os.NewSyscallError("pipe2", err)
+	}
+	err = unix.SetNonblock(ends[end], true)
+	ours = os.NewFile(uintptr(ends[end]), "stream")
+	theirs := os.NewFile(uintptr(ends[1-end]), "stream of the program")
+	p.ours, p.theirs = append(p.ours, ours), append(p.theirs, theirs)
+	return ours, errors.Join(err, s.give(theirs))
 }
 
 // give makes the owner of a pipe the one who may open it by name.
@@ -80,8 +84,8 @@ func (s Streams) give(end *os.File) error {
 	return end.Chown(s.Owner, s.Owner)
 }
 
-// started closes the ends that the process has now, and starts to copy.
-func (p *pipes) started(ok bool) {
+// given closes the ends that the process has now, and starts to copy.
+func (p *pipes) given(ok bool) {
 	for _, file := range p.theirs {
 		file.Close()
 	}

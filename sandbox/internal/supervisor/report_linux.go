@@ -10,14 +10,16 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
-// report is what a supervisor says, three times: when it is ready to start
-// the program, when it has done so, and when all is over.
+// report is what a supervisor says, four times: when it is ready for an order,
+// when it is ready to start the program, when it has done so, and when all is
+// over.
 type report struct {
 	Errno   int    // why it goes no further
 	Step    string // that failed, where the supervisor names it
-	PID     int    // of the program, in the second report
-	Status  uint32 // of the program, as wait4 gives it, in the third
+	PID     int    // of the program, in the third report
+	Status  uint32 // of the program, as wait4 gives it, in the last
 	Killed  bool   // the program had not ended when it was killed
+	Left    bool   // processes are left that could not be killed
 	CPUTime time.Duration
 }
 
@@ -28,6 +30,7 @@ func (r *report) Fields(t *wire.Transfer) {
 	wire.Int(t, &r.PID)
 	wire.Int(t, &r.Status)
 	t.Bool(&r.Killed)
+	t.Bool(&r.Left)
 	wire.Int(t, &r.CPUTime)
 }
 

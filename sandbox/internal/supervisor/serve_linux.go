@@ -28,8 +28,9 @@ const (
 const (
 	ordersFD  = 3
 	reportsFD = 4
-	// FirstExtraFD is the first of [Config.ExtraFiles].
-	FirstExtraFD = 5
+	// FirstForeignFD is the first of those that the server did not mean to
+	// give it.
+	FirstForeignFD = 5
 )
 
 // Asked tells whether this process was started to be the supervisor of that
@@ -40,10 +41,15 @@ func Asked(name string) bool { return len(os.Args) == 1 && os.Args[0] == name }
 
 // Job is what one kind of supervisor does.
 type Job struct {
-	// Orders are filled from [Config.Orders].
+	// Setting, if set, is filled from [Config.Setting].
+	Setting wire.Message
+	// Ahead, if set, does what can be done before the order is there.
+	Ahead func() error
+	// Orders are filled from [Order.Orders].
 	Orders wire.Message
-	// Prepare makes this process what a program may be started from.
-	Prepare func() error
+	// Prepare makes this process what a program may be started from. It is
+	// given the descriptors of [Order.Files].
+	Prepare func(files []int) error
 	// Start starts the program on this process's standard streams.
 	Start func() (pid int, err error)
 	// KillAll kills every process below this one, or as many as it finds.
@@ -60,6 +66,7 @@ type supervisor struct {
 	status unix.WaitStatus // of the program, once it has ended
 	ended  bool
 	killed bool // before it had ended
+	left   bool // others could not be killed
 }
 
 type death struct {
@@ -73,27 +80,51 @@ type death struct {
 func Serve(job Job) int {
 	runtime.LockOSThread()
 	orders, reports := os.NewFile(ordersFD, "orders"), os.NewFile(reportsFD, "reports")
-	if err := wire.Receive(orders, job.Orders); err != nil {
-		return 1
-	}
-	ready := reportOf(job.Prepare())
-	if err := wire.Send(reports, &ready); err != nil || ready.Errno != 0 {
+	if !job.prepare(orders, reports) {
 		return 1
 	}
 	pid, err := job.Start()
 	letGoOfStreams()
 	begun := reportOf(err)
 	begun.PID = pid
-	if err := wire.Send(reports, &begun); err != nil || begun.Errno != 0 {
+	// Where the server has died meanwhile, nobody hears it. The program runs
+	// nevertheless; that the leash is gone will end it.
+	_ = wire.Send(reports, &begun)
+	if begun.Errno != 0 {
 		return 1
 	}
 	s := supervisor{pid: pid, leash: leashOf(orders), deaths: deaths(), killAll: job.KillAll}
 	s.watch()
-	last := report{Status: uint32(s.status), Killed: s.killed, CPUTime: cpuTime()}
+	last := report{Status: uint32(s.status), Killed: s.killed, Left: s.left, CPUTime: cpuTime()}
 	if err := wire.Send(reports, &last); err != nil {
 		return 1
 	}
 	return 0
+}
+
+// prepare does what comes before the start of the program.
+func (j *Job) prepare(orders, reports *os.File) bool {
+	var err error
+	if j.Setting != nil && wire.Receive(orders, j.Setting) != nil {
+		return false
+	}
+	if j.Ahead != nil {
+		err = j.Ahead()
+	}
+	if !tell(reports, err) {
+		return false
+	}
+	files, err := receiveOrder(orders, j.Orders)
+	if err != nil { // the server has let go
+		return false
+	}
+	return tell(reports, j.Prepare(files))
+}
+
+// tell reports how a step went, and whether to go on.
+func tell(reports *os.File, err error) bool {
+	r := reportOf(err)
+	return wire.Send(reports, &r) == nil && err == nil
 }
 
 // cpuTime is that of all children that were reaped.
@@ -178,6 +209,7 @@ func (s *supervisor) watch() {
 			if !s.ended { // lest it pass for one that has ended well
 				s.status = unix.WaitStatus(unix.SIGKILL)
 			}
+			s.left = true
 			return
 		case <-leash:
 			leash, s.killed = nil, !s.ended

@@ -1,12 +1,9 @@
 package supervisor
 
 import (
-	"errors"
+	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,39 +15,10 @@ import (
 // before it is killed itself.
 const patience = 2 * giveUpAfter
 
-// SelfExe starts this very program even where its file was replaced.
-const SelfExe = "/proc/self/exe"
-
-// Config is what a supervisor is started with.
-type Config struct {
-	// Name is the one that [Asked] is asked for.
-	Name string
-	// Orders fill [Job.Orders].
-	Orders wire.Message
-	Streams
-	// Attr are the attributes of its process.
-	Attr *syscall.SysProcAttr
-	// ExtraFiles are given to it from [FirstExtraFD] on.
-	ExtraFiles []*os.File
-	// Placed, if set, is called with the supervisor's process id before it
-	// gets its orders.
-	Placed func(pid int) error
-	// OwnPIDs tells that the supervisor is the first process of a PID
-	// namespace: its death is that of its tree.
-	OwnPIDs bool
-	// Start starts the process. If nil, it is (*exec.Cmd).Start.
-	Start func(*exec.Cmd) error
-}
-
 // Tree is a supervisor and the processes below it.
 type Tree struct {
-	config     Config
-	supervisor *exec.Cmd
-	pipes      *pipes
-	// leash is never written after the start; the supervisor kills its tree
-	// when the other end closes, by us or by our death.
-	leash   *os.File
-	reports *os.File
+	*Supervisor
+	pipes *pipes
 
 	mu     sync.Mutex
 	pid    int // of the program, once it is known
@@ -58,66 +26,38 @@ type Tree struct {
 	lastly *time.Timer // kills the supervisor
 }
 
-// Start starts a supervisor and has it start a program. Whether it could is
-// for [Tree.Wait] to tell, since from here on the program may be running and
-// may have stopped its supervisor. A [StepError] is the supervisor's own.
-func Start(config Config) (*Tree, error) {
-	t := &Tree{config: config}
-	if err := t.startSupervisor(); err != nil {
+// Run has the supervisor start a program. Whether it could is for [Tree.Wait]
+// to tell, since from here on the program may be running and may have stopped
+// its supervisor. A [StepError] is the supervisor's own; the error is
+// [ErrGone] where it was dead, and nothing was started.
+func (s *Supervisor) Run(order Order) (*Tree, error) {
+	pipes, err := order.connect()
+	if err != nil {
+		s.Dismiss()
 		return nil, err
 	}
-	var ready report
-	var err error
-	if config.Placed != nil {
-		err = config.Placed(t.supervisor.Process.Pid)
-	}
-	if err == nil {
-		err = wire.Send(t.leash, config.Orders)
-	}
-	if err == nil {
-		err = wire.Receive(t.reports, &ready)
-	}
-	if err == nil {
-		err = ready.err()
+	err = order.send(s.leash, pipes.theirs)
+	pipes.given(err == nil)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrGone, err)
+	} else {
+		err = s.hear()
 	}
 	if err != nil {
-		t.Kill()
-		t.end()
+		s.Dismiss()
+		pipes.drain()
 		return nil, err
 	}
-	return t, nil
+	return &Tree{Supervisor: s, pipes: pipes}, nil
 }
 
-func (t *Tree) startSupervisor() error {
-	orders, leash, err := os.Pipe()
+// Start starts a supervisor and has it start a program.
+func Start(config Config, order Order) (*Tree, error) {
+	s, err := Spawn(config)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	reports, reportTo, err := os.Pipe()
-	if err != nil {
-		return errors.Join(err, orders.Close(), leash.Close())
-	}
-	t.leash, t.reports = leash, reports
-	t.supervisor = &exec.Cmd{
-		Path:        SelfExe,
-		Args:        []string{t.config.Name},
-		Env:         []string{"GOMAXPROCS=1"}, // it mostly waits
-		ExtraFiles:  append([]*os.File{orders, reportTo}, t.config.ExtraFiles...),
-		SysProcAttr: t.config.Attr,
-	}
-	start := t.config.Start
-	if start == nil {
-		start = (*exec.Cmd).Start
-	}
-	if t.pipes, err = t.config.connect(t.supervisor); err == nil {
-		err = start(t.supervisor)
-		t.pipes.started(err == nil)
-	}
-	err = errors.Join(err, orders.Close(), reportTo.Close())
-	if err != nil {
-		err = errors.Join(err, leash.Close(), reports.Close())
-	}
-	return err
+	return s.Run(order)
 }
 
 // Kill makes the supervisor kill everything. It may be called at any time,
@@ -138,7 +78,7 @@ func (t *Tree) killSupervisor() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.ended {
-		t.supervisor.Process.Kill()
+		t.process.Process.Kill()
 		t.killProgram()
 	}
 }
@@ -151,10 +91,11 @@ func (t *Tree) killProgram() {
 	}
 }
 
-// Wait returns when the tree is dead and its output is captured. The error
-// means that the program was not started.
+// Wait returns when all processes of the program are dead and its output is
+// captured. The error means that the program was not started. Afterwards
+// [Tree.Close] must be called.
 func (t *Tree) Wait() (Ending, error) {
-	defer t.end()
+	defer t.pipes.drain()
 	var begun, last report
 	err := wire.Receive(t.reports, &begun)
 	if err == nil {
@@ -168,18 +109,21 @@ func (t *Tree) Wait() (Ending, error) {
 	}
 	if err != nil { // the supervisor was killed, and the kernel kills the program then
 		t.mu.Lock()
-		defer t.mu.Unlock()
 		t.killProgram()
-		return Ending{Signal: unix.SIGKILL, Killed: t.lastly != nil}, nil
+		last = report{Status: uint32(unix.SIGKILL), Killed: t.lastly != nil}
+		t.mu.Unlock()
+	}
+	if err != nil || last.Left {
+		t.Close()
 	}
 	return last.ending(), nil
 }
 
-// end waits for the supervisor itself and releases everything.
-func (t *Tree) end() {
+// Close returns when the supervisor itself is dead and everything is released.
+// It takes the kernel a while to take namespaces apart.
+func (t *Tree) Close() {
 	io.Copy(io.Discard, t.reports)
-	t.supervisor.Wait() // how it ended does not matter: it has reported, or cannot
-	t.pipes.drain()
+	t.process.Wait() // how it ended does not matter: it has reported, or cannot
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended = true

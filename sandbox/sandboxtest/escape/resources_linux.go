@@ -5,7 +5,9 @@ import "github.com/skills-mcp/skills-mcp/sandbox"
 func resources() []Attempt {
 	return group("resources", []Attempt{
 		{
-			Name: "exceed-processes", Shell: `i=0; while [ $i -lt 200 ]; do sleep 60 & i=$((i+1)); done; n=$(jobs -p | wc -l); kill $(jobs -p); test "$n" -ge 200`,
+			Name: "exceed-processes",
+			Shell: `i=0; while [ $i -lt 200 ]; do sleep 60 & i=$((i+1)); done
+				n="$(jobs -p | wc -l)"; kill $(jobs -p); test "$n" -ge 200`,
 			Limits: sandbox.Limits{Processes: 40},
 		},
 		{

@@ -18,11 +18,9 @@ const removalPatience = time.Second
 // Group bounds one run.
 type Group struct{ group }
 
-// Place puts a process in that has not begun in it, and with it all that it
-// will start.
-func (g *Group) Place(pid int) error {
-	return errors.Join(g.group.Place(pid), giveUpProtection(pid))
-}
+// Begun is called for a process that was started in the cgroup, before it does
+// anything.
+func (g *Group) Begun(pid int) error { return giveUpProtection(pid) }
 
 // giveUpProtection makes a process one that the kernel may kill for memory, as
 // it would spare those that have inherited it of a server that it must spare.
@@ -37,10 +35,11 @@ var isProtected = sync.OnceValue(func() bool { return readNumber("/proc/self", "
 
 // group is what the versions do differently.
 type group interface {
-	// Enter has a process begin in the cgroup, where that can be.
+	// Enter and Around have a process begin in the cgroup, and with it all
+	// that it will start: one by its attributes, the other around its start.
+	// The thread that calls Around must be locked.
 	Enter(*syscall.SysProcAttr)
-	// Place is called for every process, in it or not.
-	Place(pid int) error
+	Around(start func() error) error
 	// WhenExhausted calls kill where the kernel has run out of the run's
 	// memory and does not kill all of the run by itself. It is called before
 	// the cgroup is removed or not at all.
@@ -68,12 +67,12 @@ type Usage struct {
 // none bounds nothing.
 type none struct{}
 
-func (none) Enter(*syscall.SysProcAttr) {}
-func (none) Place(int) error            { return nil }
-func (none) WhenExhausted(func()) error { return nil }
-func (none) Kill()                      {}
-func (none) Usage() Usage               { return Usage{} }
-func (none) Remove() error              { return nil }
+func (none) Enter(*syscall.SysProcAttr)      {}
+func (none) Around(start func() error) error { return start() }
+func (none) WhenExhausted(func()) error      { return nil }
+func (none) Kill()                           {}
+func (none) Usage() Usage                    { return Usage{} }
+func (none) Remove() error                   { return nil }
 
 // write writes to a file of the kernel's, which makes none that is not there.
 func write(dir, name, value string) error {

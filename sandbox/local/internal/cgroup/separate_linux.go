@@ -101,14 +101,25 @@ func (g *separateGroup) dirs() (dirs []string) {
 
 func (g *separateGroup) Enter(*syscall.SysProcAttr) {} // version 2 only
 
-func (g *separateGroup) Place(pid int) error {
+// Around has the calling thread itself in the cgroups for that time: for a
+// thread that moves itself the kernel need not halt every fork and exit of the
+// machine until it is sure that all processors have noticed, as it does where
+// one process moves another.
+func (g *separateGroup) Around(start func() error) error {
+	defer func() {
+		for _, dir := range g.dirs() {
+			enterByThread(filepath.Dir(dir)) // where it fails, the next run takes the thread along
+		}
+	}()
 	for _, dir := range g.dirs() {
-		if err := place(dir, pid); err != nil {
+		if err := enterByThread(dir); err != nil {
 			return fmt.Errorf("enter a cgroup: %w", err)
 		}
 	}
-	return nil
+	return start()
 }
+
+func enterByThread(dir string) error { return write(dir, "tasks", "0") }
 
 // WhenExhausted is needed since the kernel kills one process, and others may
 // go on.

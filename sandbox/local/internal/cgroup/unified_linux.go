@@ -80,27 +80,17 @@ func (h *unified) try() error {
 
 // unifiedGroup is a cgroup of version 2.
 type unifiedGroup struct {
-	dir     string
-	file    *os.File // the directory, locked
-	entered bool
+	dir  string
+	file *os.File // the directory, locked
 }
 
 // Enter spares the new process the way into the cgroup, for which the kernel
 // would have to stop all others.
 func (g *unifiedGroup) Enter(attr *syscall.SysProcAttr) {
 	attr.UseCgroupFD, attr.CgroupFD = true, int(g.file.Fd())
-	g.entered = true
 }
 
-func (g *unifiedGroup) Place(pid int) error {
-	if g.entered {
-		return nil
-	}
-	if err := place(g.dir, pid); err != nil {
-		return fmt.Errorf("enter a cgroup: %w", err)
-	}
-	return nil
-}
+func (*unifiedGroup) Around(start func() error) error { return start() }
 
 // WhenExhausted has nothing to do: the kernel kills all of the cgroup.
 func (*unifiedGroup) WhenExhausted(func()) error { return nil }

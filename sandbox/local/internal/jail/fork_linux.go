@@ -19,6 +19,7 @@ import (
 // the program is in memory, since it can neither allocate nor use what needs
 // Go's scheduler.
 type prepared struct {
+	root       *builder // nil where the program is in the server's file system
 	path, dir  *byte
 	argv, envv []*byte
 	limits     []limit
@@ -43,7 +44,28 @@ type limit struct {
 
 const lastSignal = 64
 
-// fill readies everything, and drops what this thread must not hand on.
+// generic readies what is the same for all programs.
+func (p *prepared) generic() error {
+	p.ownProcFileRule.Allowed_access = unix.LANDLOCK_ACCESS_FS_READ_FILE
+	p.ownProcRule.Allowed_access = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	for _, name := range ownProc {
+		path, err := syscall.BytePtrFromString("/proc/self/" + name)
+		if err != nil {
+			return failed("name a file", err)
+		}
+		p.ownProc = append(p.ownProc, path)
+	}
+	p.capHeader.Version = unix.LINUX_CAPABILITY_VERSION_3
+	if p.root == nil {
+		// Handled, not ignored: what is ignored the program would ignore.
+		signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
+	} else {
+		p.resetSignals() // the first process of a namespace gets no signal that it does not handle
+	}
+	return failed("make a pipe", unix.Pipe2(p.status[:], unix.O_CLOEXEC))
+}
+
+// fill readies everything else.
 func (p *prepared) fill(orders Orders) (err error) {
 	if p.argv, err = syscall.SlicePtrFromStrings(orders.Argv); err != nil {
 		return failed("read the arguments", err)
@@ -62,31 +84,12 @@ func (p *prepared) fill(orders Orders) (err error) {
 		return failed("make the Landlock ruleset", err)
 	}
 	p.shared = orders.Rights.Shared
-	p.ownProcFileRule.Allowed_access = unix.LANDLOCK_ACCESS_FS_READ_FILE
-	p.ownProcRule.Allowed_access = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
-	for _, name := range ownProc {
-		path, err := syscall.BytePtrFromString("/proc/self/" + name)
-		if err != nil {
-			return failed("name a file", err)
-		}
-		p.ownProc = append(p.ownProc, path)
-	}
 	program := seccomp.Filter(seccomp.Surroundings{
 		Shared:   orders.Rights.Shared,
 		Truncate: orders.Rights.Shared && LandlockABI() < landlockTruncateABI,
 	})
 	p.filter = unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	p.capHeader.Version = unix.LINUX_CAPABILITY_VERSION_3
-	if err := unix.Pipe2(p.status[:], unix.O_CLOEXEC); err != nil {
-		return failed("make a pipe", err)
-	}
-	if orders.Root == nil {
-		// Handled, not ignored: what is ignored the program would ignore.
-		signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
-	} else {
-		p.resetSignals() // the first process of a namespace gets no signal that it does not handle
-	}
-	return dropCapabilities(orders.Root != nil)
+	return nil
 }
 
 // dropCapabilities takes from this thread what a program could get back by

@@ -16,14 +16,21 @@ const (
 	GroupID = 1000
 )
 
-// Orders are what a jail is told.
+// Setting is what a jail is told at its start: what is the same for all
+// programs.
+type Setting struct {
+	// Root is the file system to build; nil leaves the program in the
+	// server's, and in its namespaces.
+	Root *Root
+}
+
+// Orders are what a jail is told to run.
 type Orders struct {
 	Argv []string // the first is the absolute path of the program
 	Env  []string
 	Dir  string
-	// Root is the file system to build; nil leaves the program in the
-	// server's, and in its namespaces.
-	Root   *Root
+	// Mounts are added to the file system.
+	Mounts []Mount
 	Rights Rights
 	Limits []Limit
 }
@@ -47,13 +54,12 @@ type Root struct {
 // Mount shows a file or a directory of the server.
 type Mount struct {
 	Target string
-	// Source is a path; where it is empty, FD is a detached mount.
+	// Source is a path; where it is empty, the mount is that of the file of
+	// that number, detached.
 	Source   string
-	FD       int
+	File     int
 	Dir      bool // not a file
 	Writable bool
-	// Private tells that the source may be out of reach for other users.
-	Private bool
 }
 
 // File is a file of a few bytes, made for one run.

@@ -3,17 +3,22 @@ package jail
 import "github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 
 // Fields implements [wire.Message].
+func (s *Setting) Fields(t *wire.Transfer) {
+	enclosed := s.Root != nil
+	if t.Bool(&enclosed); enclosed {
+		if s.Root == nil {
+			s.Root = new(Root)
+		}
+		s.Root.fields(t)
+	}
+}
+
+// Fields implements [wire.Message].
 func (o *Orders) Fields(t *wire.Transfer) {
 	t.Strings(&o.Argv)
 	t.Strings(&o.Env)
 	t.String(&o.Dir)
-	enclosed := o.Root != nil
-	if t.Bool(&enclosed); enclosed {
-		if o.Root == nil {
-			o.Root = new(Root)
-		}
-		o.Root.fields(t)
-	}
+	wire.Slice(t, &o.Mounts, mountFields(t))
 	wire.Slice(t, &o.Rights.Landlock, func(g *Grant) {
 		t.String(&g.Path)
 		t.Bool(&g.Write)
@@ -27,14 +32,7 @@ func (o *Orders) Fields(t *wire.Transfer) {
 }
 
 func (r *Root) fields(t *wire.Transfer) {
-	wire.Slice(t, &r.Mounts, func(m *Mount) {
-		t.String(&m.Target)
-		t.String(&m.Source)
-		wire.Int(t, &m.FD)
-		t.Bool(&m.Dir)
-		t.Bool(&m.Writable)
-		t.Bool(&m.Private)
-	})
+	wire.Slice(t, &r.Mounts, mountFields(t))
 	wire.Slice(t, &r.Files, func(f *File) {
 		t.String(&f.Path)
 		t.String(&f.Content)
@@ -44,4 +42,14 @@ func (r *Root) fields(t *wire.Transfer) {
 		t.String(&l.Target)
 	})
 	wire.Int(t, &r.TmpBytes)
+}
+
+func mountFields(t *wire.Transfer) func(*Mount) {
+	return func(m *Mount) {
+		t.String(&m.Target)
+		t.String(&m.Source)
+		wire.Int(t, &m.File)
+		t.Bool(&m.Dir)
+		t.Bool(&m.Writable)
+	}
 }

@@ -3,9 +3,7 @@
 package jail
 
 import (
-	"os"
 	"path"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,8 +13,9 @@ const (
 	// but mount points and small files, and can be written by nobody.
 	rootBytes = 16 << 20
 	// scaffold is a directory that is on every system, over which the new
-	// root is mounted until it is the root.
-	scaffold = "/usr"
+	// root is mounted until it is the root. No skill and no workspace is
+	// below it.
+	scaffold = "/proc"
 	hostname = "sandbox"
 )
 
@@ -40,56 +39,50 @@ var masked = []string{
 	"sysrq-trigger", "timer_list",
 }
 
-func (r *Root) detached() (n int) {
-	for _, mount := range r.Mounts {
-		if mount.Source == "" {
-			n++
-		}
+// build builds the file system beside the server's, from which more mounts can
+// be added until finish makes it the root.
+func (r *Root) build() (*builder, error) {
+	// What happens to the mounts of the server's namespace happens here, lest
+	// one that it lets go of be held here; and nothing happens there.
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return nil, failed("separate the mounts", err)
 	}
-	return n
-}
-
-// enter builds the file system and makes it this process's root. Nothing of
-// the old one can be reached then.
-func (r *Root) enter() error {
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return failed("separate the mounts", err)
+	for _, name := range devices {
+		r.Mounts = append(r.Mounts, Mount{Source: "/dev/" + name, Target: "/dev/" + name, Writable: true})
 	}
-	sources, err := r.open() // before anything is mounted over them
+	sources, err := open(r.Mounts, nil) // before anything is mounted over them
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b, err := newBuilder(rootBytes)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i, mount := range r.Mounts {
-		if err := b.attach(sources[i], mount); err != nil {
-			return err
-		}
+	if err := b.attachAll(sources, r.Mounts); err != nil {
+		return nil, err
 	}
 	for _, build := range []func() error{
 		func() error { return b.populate(r) },
 		func() error { return b.tmpfs("tmp", r.TmpBytes, "1777") },
 		b.proc,
-		b.pivot,
+		func() error { return failed("name the host", unix.Sethostname([]byte(hostname))) },
 	} {
 		if err := build(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return failed("name the host", unix.Sethostname([]byte(hostname)))
+	return b, nil
 }
 
 // open gives a detached mount of every source, with its attributes set.
-func (r *Root) open() ([]int, error) {
-	for _, name := range devices {
-		r.Mounts = append(r.Mounts, Mount{Source: "/dev/" + name, Target: "/dev/" + name, Writable: true})
-	}
-	sources := make([]int, len(r.Mounts))
-	for i, mount := range r.Mounts {
+func open(mounts []Mount, files []int) ([]int, error) {
+	sources := make([]int, len(mounts))
+	for i, mount := range mounts {
 		if mount.Source == "" {
-			sources[i] = mount.FD
+			if mount.File < 0 || mount.File >= len(files) {
+				return nil, failed("open "+mount.Target, unix.EBADF)
+			}
+			sources[i] = files[mount.File]
 			continue
 		}
 		flags := uint(unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE)
@@ -105,10 +98,11 @@ func (r *Root) open() ([]int, error) {
 	return sources, nil
 }
 
-// Restrict takes from a detached mount what programs need not do there. A
-// user namespace, where given by its descriptor, maps the owners of files.
+// Restrict takes from a detached mount what programs need not do there, and
+// from all others the means to change it by what they mount elsewhere. A user
+// namespace, where given by its descriptor, maps the owners of files.
 func Restrict(fd int, mount Mount, idmap int) error {
-	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID}
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID, Propagation: unix.MS_PRIVATE}
 	if !isDevice(mount) {
 		attr.Attr_set |= unix.MOUNT_ATTR_NODEV
 	}
@@ -124,137 +118,3 @@ func Restrict(fd int, mount Mount, idmap int) error {
 }
 
 func isDevice(mount Mount) bool { return path.Dir(mount.Target) == "/dev" }
-
-// builder builds a file system below an open directory. Every path is
-// resolved inside of it, and through no link: what is on the host can neither
-// be reached nor made by mistake.
-type builder struct{ root int }
-
-// newBuilder mounts an empty root.
-func newBuilder(bytes int64) (*builder, error) {
-	if err := mountTmpfs(scaffold, bytes, "755"); err != nil {
-		return nil, failed("mount the root", err)
-	}
-	root, err := unix.Open(scaffold, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, failed("open the root", err)
-	}
-	return &builder{root: root}, failed("open the root", unix.Fchdir(root))
-}
-
-func mountTmpfs(target string, bytes int64, mode string) error {
-	data := "mode=" + mode + ",size=" + strconv.FormatInt(bytes, 10) + ",nr_inodes=65536"
-	return unix.Mount("tmpfs", target, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, data)
-}
-
-// within opens a path of the new root.
-func (b *builder) within(name string, flags int) (int, error) {
-	return unix.Openat2(b.root, name, &unix.OpenHow{
-		Flags:   uint64(flags | unix.O_CLOEXEC),
-		Mode:    uint64(modeOf(flags)),
-		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
-	})
-}
-
-func modeOf(flags int) uint32 {
-	if flags&unix.O_CREAT != 0 {
-		return 0o644
-	}
-	return 0
-}
-
-// parent opens the directory that holds name, and makes it where it is not
-// there yet.
-func (b *builder) parent(name string) (int, error) {
-	dir := path.Dir(name)
-	fd, err := b.within(dir, unix.O_PATH|unix.O_DIRECTORY)
-	if err != unix.ENOENT {
-		return fd, err
-	}
-	above, err := b.parent(dir)
-	if err != nil {
-		return -1, err
-	}
-	defer unix.Close(above)
-	if err := unix.Mkdirat(above, path.Base(dir), 0o755); err != nil && err != unix.EEXIST {
-		return -1, err
-	}
-	return b.within(dir, unix.O_PATH|unix.O_DIRECTORY)
-}
-
-// attach puts a detached mount in its place.
-func (b *builder) attach(source int, mount Mount) error {
-	step := "mount " + mount.Target
-	defer unix.Close(source)
-	parent, err := b.parent(mount.Target)
-	if err != nil {
-		return failed(step, err)
-	}
-	defer unix.Close(parent)
-	name, flags := path.Base(mount.Target), unix.O_PATH
-	if mount.Dir {
-		err = unix.Mkdirat(parent, name, 0o755)
-	} else {
-		err = unix.Mknodat(parent, name, unix.S_IFREG|0o444, 0)
-	}
-	if err != nil {
-		return failed(step, err)
-	}
-	target, err := b.within(mount.Target, flags)
-	if err != nil {
-		return failed(step, err)
-	}
-	defer unix.Close(target)
-	const empty = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
-	return failed(step, unix.MoveMount(source, "", target, "", empty))
-}
-
-// populate makes files and links.
-func (b *builder) populate(r *Root) error {
-	for _, file := range r.Files {
-		if err := b.file(file); err != nil {
-			return failed("write "+file.Path, err)
-		}
-	}
-	for _, links := range [][]Link{deviceLinks, r.Links} {
-		for _, link := range links {
-			if err := b.link(link); err != nil {
-				return failed("link "+link.Path, err)
-			}
-		}
-	}
-	return nil
-}
-
-func (b *builder) file(file File) error {
-	parent, err := b.parent(file.Path)
-	if err != nil {
-		return err
-	}
-	unix.Close(parent)
-	fd, err := b.within(file.Path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)
-	if err != nil {
-		return err
-	}
-	out := os.NewFile(uintptr(fd), file.Path)
-	defer out.Close()
-	_, err = out.WriteString(file.Content)
-	return err
-}
-
-func (b *builder) link(link Link) error {
-	parent, err := b.parent(link.Path)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(parent)
-	return unix.Symlinkat(link.Target, parent, path.Base(link.Path))
-}
-
-// tmpfs mounts an empty directory at the top.
-func (b *builder) tmpfs(name string, bytes int64, mode string) error {
-	if err := unix.Mkdirat(b.root, name, 0o755); err != nil {
-		return failed("make /"+name, err)
-	}
-	return failed("mount /"+name, mountTmpfs(name, bytes, mode)) // the root is the working directory
-}

@@ -17,14 +17,17 @@ func init() {
 }
 
 func serve() int {
+	var setting Setting
 	var orders Orders
 	prepared := new(prepared)
 	return supervisor.Serve(supervisor.Job{
+		Setting: &setting,
+		Ahead:   func() error { return prepared.ahead(setting) },
 		Orders:  &orders,
-		Prepare: func() (err error) { return prepared.prepare(orders) },
+		Prepare: func(files []int) error { return prepared.finish(orders, files) },
 		Start:   prepared.start,
 		KillAll: func() {
-			if orders.Root == nil {
+			if setting.Root == nil {
 				supervisor.KillDescendants()
 			} else {
 				unix.Kill(-1, unix.SIGKILL) // all but this process, the first in its namespace
@@ -41,30 +44,39 @@ func failed(step string, err error) error {
 	return &supervisor.StepError{Step: step, Err: err}
 }
 
-// prepare does everything that can be done before the program's own process
-// is there.
-func (p *prepared) prepare(orders Orders) error {
+// ahead does everything that needs no orders.
+func (p *prepared) ahead(setting Setting) (err error) {
 	// What the server inherited from its own parent is kept from everybody.
-	first := uint(supervisor.FirstExtraFD)
-	if orders.Root != nil {
-		first += uint(orders.Root.detached())
-	}
-	if err := unix.CloseRange(first, ^uint(0)>>1, 0); err != nil {
+	if err := unix.CloseRange(supervisor.FirstForeignFD, ^uint(0)>>1, 0); err != nil {
 		return failed("close descriptors", err)
-	}
-	if orders.Root == nil {
-		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-			return failed("become subreaper", err)
-		}
-	} else if err := orders.Root.enter(); err != nil {
-		return err
 	}
 	if err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return failed("close descriptors", err)
 	}
+	if setting.Root == nil {
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+			return failed("become subreaper", err)
+		}
+	} else if p.root, err = setting.Root.build(); err != nil {
+		return err
+	}
 	// Programs of the same user could else read and change this process.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return failed("hide the supervisor", err)
+	}
+	if err := p.generic(); err != nil {
+		return err
+	}
+	return dropCapabilities(setting.Root != nil)
+}
+
+// finish does everything else that can be done before the program's own
+// process is there.
+func (p *prepared) finish(orders Orders, files []int) error {
+	if p.root != nil {
+		if err := p.root.finish(orders.Mounts, files); err != nil {
+			return err
+		}
 	}
 	return p.fill(orders)
 }

@@ -1,0 +1,90 @@
+package supervisor
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
+)
+
+// Order is what a supervisor is to run.
+type Order struct {
+	// Orders fill [Job.Orders].
+	Orders wire.Message
+	Streams
+	// Files are given to [Job.Prepare]. They remain the caller's.
+	Files []*os.File
+}
+
+// What comes with the first byte of an order: the descriptors of the standard
+// streams, of which the input may be missing, and then those of the files.
+const (
+	withoutInput = 0
+	withInput    = 1
+)
+
+// maxFiles is how many descriptors may come with an order; the kernel's bound.
+const maxFiles = 253
+
+// send sends an order.
+func (o *Order) send(to *os.File, streams []*os.File) error {
+	kind := byte(withoutInput)
+	if len(streams) == 3 {
+		kind = withInput
+	}
+	var fds []int
+	for _, file := range append(streams, o.Files...) {
+		fds = append(fds, int(file.Fd()))
+	}
+	// The socket is empty: this does not block.
+	if err := unix.Sendmsg(int(to.Fd()), []byte{kind}, unix.UnixRights(fds...), nil, unix.MSG_NOSIGNAL); err != nil {
+		return err
+	}
+	return wire.Send(to, o.Orders)
+}
+
+// receiveOrder makes the streams of an order those of this process, and gives
+// the descriptors of the files that came with it.
+func receiveOrder(from *os.File, orders wire.Message) (files []int, err error) {
+	fds, kind, err := receiveFiles(from)
+	if err != nil {
+		return nil, err
+	}
+	targets := []int{1, 2}
+	if kind == withInput {
+		targets = []int{1, 2, 0}
+	}
+	if len(fds) < len(targets) {
+		return nil, wire.ErrInvalid
+	}
+	for i, target := range targets {
+		if err := unix.Dup3(fds[i], target, 0); err != nil {
+			return nil, err
+		}
+		unix.Close(fds[i])
+	}
+	return fds[len(targets):], wire.Receive(from, orders)
+}
+
+// receiveFiles waits for the first byte of an order and what comes with it.
+func receiveFiles(from *os.File) (fds []int, kind byte, err error) {
+	data, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(4*maxFiles))
+	var n, rightsLen, flags int
+	for {
+		n, rightsLen, flags, _, err = unix.Recvmsg(int(from.Fd()), data, rights, unix.MSG_CMSG_CLOEXEC)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	if err != nil || n == 0 || flags&unix.MSG_CTRUNC != 0 {
+		return nil, 0, fmt.Errorf("no order: %w", err)
+	}
+	messages, err := unix.ParseSocketControlMessage(rights[:rightsLen])
+	if err != nil || len(messages) != 1 {
+		return nil, 0, wire.ErrInvalid
+	}
+	fds, err = unix.ParseUnixRights(&messages[0])
+	return fds, data[0], err
+}

@@ -1,0 +1,122 @@
+//go:build amd64 || arm64
+
+package local
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
+	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/cgroup"
+	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
+)
+
+// enclosure is where one program is going to run: a supervisor that waits for
+// its orders, in namespaces and cgroups of its own. Nothing in it is of a
+// skill yet.
+type enclosure struct {
+	system     *system
+	supervisor *supervisor.Supervisor
+	group      *cgroup.Group
+}
+
+// newEnclosure makes an enclosure for programs with such limits.
+func (s *system) newEnclosure(limits sandbox.Limits) (*enclosure, error) {
+	group, err := s.cgroups.Open(s.runLimits(limits))
+	if err != nil {
+		return nil, err
+	}
+	config := supervisor.Config{
+		Name:    jail.Name,
+		Setting: new(jail.Setting),
+		Attr:    &syscall.SysProcAttr{Setsid: true},
+		Start: func(command *exec.Cmd) error {
+			return s.spawner.do(func() error { return group.Around(command.Start) })
+		},
+		Placed: group.Begun,
+	}
+	group.Enter(config.Attr)
+	if s.tier == Full {
+		config.Setting = &jail.Setting{Root: s.layout.root()}
+		s.separate(&config)
+	}
+	waiting, err := supervisor.Spawn(config)
+	if err != nil {
+		return nil, errors.Join(err, group.Remove())
+	}
+	return &enclosure{system: s, supervisor: waiting, group: group}, nil
+}
+
+// separate gives a supervisor namespaces of its own.
+func (s *system) separate(config *supervisor.Config) {
+	config.OwnPIDs = true
+	// Its death is that of all. Elsewhere it must live on to kill the others.
+	config.Attr.Pdeathsig = syscall.SIGKILL
+	uid, gid := os.Geteuid(), os.Getegid()
+	if s.owners != nil {
+		uid, gid = nobody, nobody
+		config.Attr.Credential = &syscall.Credential{Uid: jail.UserID, Gid: jail.GroupID}
+		config.Attr.GidMappingsEnableSetgroups = true
+	}
+	config.Attr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
+		unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+	config.Attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: jail.UserID, HostID: uid, Size: 1}}
+	config.Attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: jail.GroupID, HostID: gid, Size: 1}}
+	// What the supervisor needs to build a file system and to lock it up.
+	config.Attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
+}
+
+// run runs a program. The enclosure is used up, also by an error.
+func (e *enclosure) run(order supervisor.Order) (*run, error) {
+	tree, err := e.supervisor.Run(order)
+	if err != nil {
+		return nil, errors.Join(err, e.group.Remove())
+	}
+	if err := e.group.WhenExhausted(tree.Kill); err != nil {
+		tree.Kill()
+		_, waitErr := tree.Wait()
+		tree.Close()
+		return nil, errors.Join(err, waitErr, e.group.Remove())
+	}
+	return &run{tree, e}, nil
+}
+
+// dismiss ends an enclosure in which nothing is to run.
+func (e *enclosure) dismiss() {
+	e.supervisor.Dismiss()
+	e.group.Remove() // what remains is removed by the next server
+}
+
+// run is a program with all its processes.
+type run struct {
+	*supervisor.Tree
+	in *enclosure
+}
+
+// Wait implements [process.Tree].
+func (r *run) Wait() (process.Ending, error) {
+	ended, err := r.Tree.Wait()
+	r.in.group.Kill() // nothing is left, unless a program has got rid of its supervisor
+	usage := r.in.group.Usage()
+	if ended.CPUTime == 0 { // no supervisor could tell
+		ended.CPUTime = usage.CPUTime
+	}
+	ending := process.EndingOf(ended.Code, ended.Signal, ended.Killed, ended.CPUTime)
+	ending.PeakMemoryBytes, ending.OutOfMemory = usage.PeakMemoryBytes, usage.OutOfMemory
+	// No process of the run is left. What it was in need not keep anybody
+	// waiting.
+	r.in.system.endings.Go(func() {
+		r.Tree.Close()
+		r.in.group.Remove() // what remains is removed by the next server
+	})
+	if err != nil {
+		return process.Ending{}, startFailed(err)
+	}
+	return ending, nil
+}

@@ -1,0 +1,195 @@
+//go:build amd64 || arm64
+
+package local_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/local"
+)
+
+// openTier opens a backend that has run a program, and so has a spare enclosure.
+func openTier(t *testing.T, tier local.Tier) *local.Backend {
+	t.Helper()
+	backend := opener(tier)(t).(*local.Backend)
+	t.Cleanup(func() { backend.Close() })
+	say(t, backend, sandbox.Spec{Shell: "true"})
+	if backend.Spare() == 0 {
+		t.Fatal("there is no spare enclosure")
+	}
+	return backend
+}
+
+// say runs a program and gives what it writes.
+func say(t *testing.T, backend sandbox.Backend, spec sandbox.Spec) string {
+	t.Helper()
+	if spec.Workspace == "" {
+		spec.Workspace = t.TempDir()
+	}
+	result, err := backend.Run(t.Context(), spec)
+	if err != nil || result.Status != sandbox.Exited {
+		t.Fatalf("ended as %q: %v; stderr %q", result.Status, err, result.Stderr.Data)
+	}
+	return string(result.Stdout.Data)
+}
+
+// network gives the network namespace of a process, or nothing where it may not
+// be known.
+func network(pid int) string {
+	link, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid))
+	return link
+}
+
+// An enclosure that was ready is used, once.
+func TestSparesAreUsedOnce(t *testing.T) {
+	t.Parallel()
+	for _, tier := range []local.Tier{local.Full, local.Restricted} {
+		backend := openTier(t, tier)
+		for range 3 {
+			program, want := `ls -A /tmp; touch /tmp/left; readlink /proc/self/ns/net; sleep 1000 &`, ""
+			if tier == local.Full {
+				want = network(backend.Spare())
+			} else {
+				program, want = `echo $PPID; sleep 1000 &`, strconv.Itoa(backend.Spare())
+			}
+			if got := say(t, backend, sandbox.Spec{Shell: program}); want != "" && got != want+"\n" {
+				t.Errorf("%s: the program ran in %q, want %q and no file", tier, got, want)
+			}
+		}
+	}
+	asNobodyToo(t)
+}
+
+// Anything may kill an enclosure that waits.
+func TestLostSparesAreReplaced(t *testing.T) {
+	t.Parallel()
+	for _, tier := range []local.Tier{local.Full, local.Restricted} {
+		backend := openTier(t, tier)
+		if err := unix.Kill(backend.Spare(), unix.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		workspace := t.TempDir()
+		if got := say(t, backend, sandbox.Spec{Shell: "echo ran >> log; cat log", Stdin: []byte("x"), Workspace: workspace}); got != "ran\n" {
+			t.Errorf("the log is %q", got)
+		}
+	}
+	asNobodyToo(t)
+}
+
+// An enclosure has the limits that it was made with.
+func TestSparesForOtherLimitsAreNotUsed(t *testing.T) {
+	t.Parallel()
+	backend := openTier(t, local.Full)
+	if strings.Contains(backend.Info().Notice, "bounded for each process") {
+		t.Skip("this machine has no memory cgroup to use")
+	}
+	spare := backend.Spare()
+	hog := sandbox.Spec{Shell: "head -c 60000000 /dev/zero | tail -c 60000000 | wc -c", Workspace: t.TempDir()}
+	hog.Limits.MemoryBytes = 32 << 20
+	result, err := backend.Run(t.Context(), hog)
+	if err != nil || result.Status != sandbox.OutOfMemory {
+		t.Errorf("ended as %q: %v", result.Status, err)
+	}
+	backend.AwaitSpare()
+	if err := unix.Kill(spare, 0); err != unix.ESRCH {
+		t.Errorf("the enclosure that does not fit is there still: %v", err)
+	}
+}
+
+func TestCloseEndsSpares(t *testing.T) {
+	t.Parallel()
+	for _, tier := range []local.Tier{local.Full, local.Restricted} {
+		backend := openTier(t, tier)
+		spare := backend.Spare()
+		if err := backend.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := unix.Kill(spare, 0); err != unix.ESRCH {
+			t.Errorf("the enclosure is there after Close: %v", err)
+		}
+	}
+}
+
+// What is mounted after an enclosure was made is seen in it: the directory
+// below, as its namespace has it, may be another's. The test runs again where
+// it may mount.
+func TestNewMountsAreSeen(t *testing.T) {
+	const variable = "LOCAL_TEST_MOUNTS"
+	if os.Getenv(variable) == "" {
+		again := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$")
+		again.Env = append(os.Environ(), variable+"=1")
+		again.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
+		}
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	backend := openTier(t, local.Full)
+	mount := func(dir string) {
+		if err := unix.Mount("tmpfs", dir, "tmpfs", 0, ""); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { unix.Unmount(dir, 0) })
+	}
+	mount(t.TempDir())
+	want := network(backend.Spare())
+	if got := say(t, backend, sandbox.Spec{Shell: "readlink /proc/self/ns/net"}); got != want+"\n" {
+		t.Errorf("a mount that is no matter of the run's has it start in %q, not in %q", got, want)
+	}
+	skill := t.TempDir()
+	spec := sandbox.Spec{Shell: `cat "$SKILL_DIR/which"`, SkillDir: skill}
+	which := filepath.Join(skill, "which")
+	for _, content := range []string{"below", "mounted"} {
+		if content == "mounted" {
+			mount(skill)
+		}
+		if err := os.WriteFile(which, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := say(t, backend, spec); got != content {
+			t.Errorf("the program sees the skill %q, want %q", got, content)
+		}
+		backend.AwaitSpare()
+	}
+}
+
+// What was replaced since an enclosure was made makes it useless.
+func TestReplacedFilesOfTheSystemAreNoticed(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "ld.so.cache")
+	writeFile(t, name, "old", 0o644)
+	for change, replace := range map[string]func(){
+		"nothing": func() {},
+		"replaced": func() {
+			writeFile(t, name+".new", "new", 0o644)
+			if err := os.Rename(name+".new", name); err != nil {
+				t.Error(err)
+			}
+		},
+		"removed": func() {
+			if err := os.Remove(name); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		writeFile(t, name, "old", 0o644)
+		changed, err := local.SystemChanged(name, replace)
+		if err != nil || changed != (change != "nothing") {
+			t.Errorf("%s: changed is %t, %v", change, changed, err)
+		}
+	}
+}
