@@ -162,7 +162,13 @@ func (e *engine) create(ctx context.Context, b blueprint) (string, error) {
 		}
 	}
 	created, err := e.api.ContainerCreate(ctx, config, host, &network.NetworkingConfig{}, nil, "")
-	return created.ID, err
+	if err != nil {
+		return "", err
+	}
+	if err := discarded(created.Warnings); err != nil {
+		return "", errors.Join(err, e.remove(ctx, created.ID))
+	}
+	return created.ID, nil
 }
 
 func (e *engine) start(ctx context.Context, id string) error {

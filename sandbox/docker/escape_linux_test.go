@@ -22,6 +22,7 @@ var openInDocker = []string{"listen-tcp", "list-interfaces", "open-netlink", "op
 func TestEscapes(t *testing.T) { tryToEscape(t, openUntilEnd(t), "docker") }
 
 func TestEscapesPodman(t *testing.T) {
+	minutes(t)
 	backend := openWith(t, docker.Options{Host: servePodman(t)})
 	defer backend.Close()
 	tryToEscape(t, backend, "podman")

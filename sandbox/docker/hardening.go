@@ -97,3 +97,16 @@ func adaptToPodman(h *dockercontainer.HostConfig) error {
 }
 
 var errPath = errors.New("its path has a comma, a quote or a line break, with which Podman cannot share it")
+
+var errUnbounded = errors.New("the engine cannot bound what programs use")
+
+// discarded looks for what an engine says of limits that it does not set: it
+// only warns, and creates the container without them.
+func discarded(warnings []string) error {
+	for _, warning := range warnings {
+		if strings.Contains(warning, "discarded") {
+			return fmt.Errorf("%w: it says %q", errUnbounded, warning)
+		}
+	}
+	return nil
+}

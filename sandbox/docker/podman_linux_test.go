@@ -61,8 +61,18 @@ func servePodman(t *testing.T) string {
 	}
 }
 
+// minutes skips a test that takes some, unless SKILLS_MCP_REQUIRE names
+// "podman".
+func minutes(t *testing.T) {
+	t.Helper()
+	if !required("podman") {
+		t.Skip("takes minutes: SKILLS_MCP_REQUIRE=podman asks for it")
+	}
+}
+
 func TestContractPodman(t *testing.T) {
 	t.Parallel()
+	minutes(t)
 	host := servePodman(t)
 	sandboxtest.Run(t, func(t testing.TB) sandbox.Backend { return tidy{openWith(t, docker.Options{Host: host})} })
 }

@@ -42,6 +42,8 @@ func hint(err error, image string) string {
 		return fmt.Sprintf("There is no image %s on this machine: %s, or name another one with --docker-image.", image, build)
 	case errors.Is(err, errForeignImage):
 		return fmt.Sprintf("The image %s has not this version's entry program: %s, and base images of your own on %s.", image, build, DefaultImage)
+	case errors.Is(err, errUnbounded):
+		return "The engine lacks control groups for memory or processes: its log says which, and they are enabled by the kernel's boot parameters or, for a rootless engine, by cgroup version 2."
 	case errors.Is(err, errUnshared):
 		return "The engine's containers cannot write this user's directories: rootless engines and remapped users are not supported yet."
 	}
