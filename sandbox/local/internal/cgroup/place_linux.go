@@ -36,6 +36,8 @@ type hierarchy interface {
 	fmt.Stringer
 	// bounds tells what can be bounded.
 	bounds() (memory, processes bool)
+	// dirs are where the cgroups are made.
+	dirs() []string
 	// open makes a cgroup.
 	open(Limits) (group, error)
 	// close gives back what was taken to make cgroups.
@@ -56,9 +58,23 @@ func Find(hold Hold) *Place {
 	if shared == nil {
 		shared = &Place{hold: hold}
 		shared.kind, shared.reason = find(hold)
+	} else {
+		shared.sweep()
 	}
 	shared.users++
 	return shared
+}
+
+// sweep removes what servers that were killed since have left.
+func (p *Place) sweep() {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.kind == nil {
+		return
+	}
+	for _, dir := range p.kind.dirs() {
+		sweep(dir)
+	}
 }
 
 func find(hold Hold) (hierarchy, error) {

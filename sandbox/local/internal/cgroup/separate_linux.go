@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -43,6 +44,14 @@ func (h *separate) String() string { return fmt.Sprintf("version 1 below %q and 
 func (h *separate) bounds() (memory, processes bool) { return h.memory != "", h.pids != "" }
 
 func (h *separate) close() error { return nil }
+
+// dirs are those that there are.
+func (h *separate) dirs() []string { return given(h.memory, h.pids) }
+
+// given leaves out what is empty.
+func given(dirs ...string) []string {
+	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
+}
 
 func (h *separate) open(limits Limits) (_ group, err error) {
 	g, name := new(separateGroup), newName()
@@ -90,14 +99,7 @@ func (g *separateGroup) make(dir string) error {
 }
 
 // dirs are those that there are.
-func (g *separateGroup) dirs() (dirs []string) {
-	for _, dir := range []string{g.memory, g.pids} {
-		if dir != "" {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs
-}
+func (g *separateGroup) dirs() []string { return given(g.memory, g.pids) }
 
 func (g *separateGroup) Enter(*syscall.SysProcAttr) {} // version 2 only
 

@@ -26,6 +26,8 @@ func (h *unified) String() string { return "version 2 below " + h.dir }
 
 func (h *unified) bounds() (memory, processes bool) { return true, h.pids }
 
+func (h *unified) dirs() []string { return []string{h.dir} }
+
 func (h *unified) close() error {
 	if h.undo == nil {
 		return nil
