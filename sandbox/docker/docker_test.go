@@ -19,10 +19,16 @@ func open(t testing.TB) sandbox.Backend { return openWith(t, docker.Options{}) }
 
 func openWith(t testing.TB, options docker.Options) *docker.Backend {
 	t.Helper()
+	return openEngine(t, "docker", options)
+}
+
+// openEngine opens a backend on an engine of that name in SKILLS_MCP_REQUIRE.
+func openEngine(t testing.TB, name string, options docker.Options) *docker.Backend {
+	t.Helper()
 	options.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
 	backend, err := docker.New(t.Context(), options)
-	if errors.Is(err, sandbox.ErrUnavailable) && !required("docker") {
-		t.Skipf("needs a Docker engine with the image %s (make test-setup sees to both): %v", docker.DefaultImage, err)
+	if errors.Is(err, sandbox.ErrUnavailable) && !required(name) {
+		t.Skipf("needs an engine with the image %s (make test-setup sees to both): %v", docker.DefaultImage, err)
 	}
 	if err != nil {
 		t.Fatal(err)

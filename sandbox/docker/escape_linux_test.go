@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest/escape"
 )
 
@@ -23,7 +22,7 @@ func TestEscapes(t *testing.T) { tryToEscape(t, openUntilEnd(t), "docker") }
 
 func TestEscapesPodman(t *testing.T) {
 	minutes(t)
-	backend := openWith(t, docker.Options{Host: servePodman(t)})
+	backend := openPodman(t, servePodman(t))
 	defer backend.Close()
 	tryToEscape(t, backend, "podman")
 }

@@ -61,6 +61,11 @@ func servePodman(t *testing.T) string {
 	}
 }
 
+func openPodman(t testing.TB, host string) *docker.Backend {
+	t.Helper()
+	return openEngine(t, "podman", docker.Options{Host: host})
+}
+
 // minutes skips a test that takes some, unless SKILLS_MCP_REQUIRE names
 // "podman".
 func minutes(t *testing.T) {
@@ -74,14 +79,14 @@ func TestContractPodman(t *testing.T) {
 	t.Parallel()
 	minutes(t)
 	host := servePodman(t)
-	sandboxtest.Run(t, func(t testing.TB) sandbox.Backend { return tidy{openWith(t, docker.Options{Host: host})} })
+	sandboxtest.Run(t, func(t testing.TB) sandbox.Backend { return tidy{openPodman(t, host)} })
 }
 
 func TestPodman(t *testing.T) {
 	t.Parallel()
 	host := servePodman(t)
 	expectUnavailable(t, docker.Options{Host: host, Runtime: "runc"}, "podman --runtime")
-	backend := openWith(t, docker.Options{Host: host})
+	backend := openPodman(t, host)
 	defer backend.Close()
 	if info := backend.Info(); info.Backend != "podman" {
 		t.Errorf("Info is %+v", info)
@@ -105,7 +110,7 @@ func TestPodman(t *testing.T) {
 // go on with.
 func TestPodmanIsGivenNoFieldsByPaths(t *testing.T) {
 	t.Parallel()
-	backend := openWith(t, docker.Options{Host: servePodman(t)})
+	backend := openPodman(t, servePodman(t))
 	defer backend.Close()
 	for _, name := range []string{"x,source=/etc", "x,ro=false", `x"y`} {
 		skill := filepath.Join(t.TempDir(), name)
