@@ -60,7 +60,7 @@ func files() []Attempt {
 		{Name: "read-mounts-of-host", Shell: `cat "/proc/$VICTIM_PID/mountinfo"`},
 		{Name: "list-var", Try: listLogs},
 		{Name: "list-sys", Shell: `ls /sys/class/net`},
-		{Name: "read-kernel-command-line", Shell: `test -s /proc/cmdline && grep -q . /proc/cmdline`},
+		{Name: "read-kernel-command-line", Shell: `grep -q . /proc/cmdline`},
 		{Name: "read-kernel-symbols", Shell: `head -c 10 /proc/kallsyms | grep -q .`, Rare: true},
 		{Name: "read-kernel-log-device", Try: openDevice("/dev/kmsg"), Root: true, Rare: true},
 		{Name: "make-device", Try: makeDevice, Root: true},
