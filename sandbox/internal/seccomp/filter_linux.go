@@ -78,6 +78,23 @@ var unsupportedShared = []uintptr{
 	unix.SYS_FILE_SETATTR,
 }
 
+// setID are the mode bits by which a file runs with its owner's rights. What
+// programs leave is read by others: nobody may be caught by such a file.
+const setID = unix.S_ISUID | unix.S_ISGID
+
+// modes are the calls that give a file a mode, by the number of that argument.
+var modes = []modeCall{
+	{call: unix.SYS_FCHMOD, mode: 1}, {call: unix.SYS_FCHMODAT, mode: 2}, {call: unix.SYS_FCHMODAT2, mode: 2},
+	{call: unix.SYS_MKNODAT, mode: 2}, {call: unix.SYS_OPENAT, mode: 3, flags: 2},
+}
+
+// modeCall is a system call with a mode, which for one with flags only counts
+// where a file is made.
+type modeCall struct{ call, mode, flags uint32 }
+
+// makesFile are the flags of open that make a file.
+const makesFile = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
+
 // cloneNamespaces are the flags of clone that make namespaces.
 const cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
@@ -114,6 +131,7 @@ func Filter(around Surroundings) []unix.SockFilter {
 	f.when(unix.BPF_JGE, foreignSyscalls, answer(kill))
 	f.when(unix.BPF_JGT, lastSyscall, answer(enosys))
 	f.when(unix.BPF_JEQ, unix.SYS_CLONE3, answer(enosys))
+	f.when(unix.BPF_JEQ, unix.SYS_OPENAT2, answer(enosys)) // its mode is in memory
 	f.whenAny(refused, answer(eperm))
 	if around.Shared {
 		f.whenAny(refusedShared, answer(eperm))
@@ -125,12 +143,27 @@ func Filter(around Surroundings) []unix.SockFilter {
 	if around.Truncate {
 		f.when(unix.BPF_JEQ, unix.SYS_TRUNCATE, answer(eperm))
 	}
+	for _, m := range slices.Concat(modes, modesHere) {
+		f.when(unix.BPF_JEQ, m.call, m.rule())
+	}
 	f.when(unix.BPF_JEQ, unix.SYS_CLONE, cloneRule())
 	f.when(unix.BPF_JEQ, unix.SYS_IOCTL, ioctlRule())
 	f.when(unix.BPF_JEQ, unix.SYS_SOCKET, socketRule(around))
 	f.when(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, socketpairRule(around))
 	f.when(unix.BPF_JEQ, unix.SYS_PERSONALITY, personalityRule())
 	f.when(unix.BPF_JEQ, unix.SYS_PRLIMIT64, prlimitRule())
+	return append(f, answer(allow)...)
+}
+
+// rule refuses modes that set an identity.
+func (m modeCall) rule() filter {
+	f := filter{}
+	if m.flags != 0 {
+		f.loadArg(m.flags)
+		f.unless(unix.BPF_JSET, makesFile, answer(allow))
+	}
+	f.loadArg(m.mode)
+	f.when(unix.BPF_JSET, setID, answer(eperm))
 	return append(f, answer(allow)...)
 }
 

@@ -9,6 +9,12 @@ const (
 	foreignSyscalls = 0x4000_0000
 )
 
+// modesHere are those that other architectures do without.
+var modesHere = []modeCall{
+	{call: unix.SYS_CHMOD, mode: 1}, {call: unix.SYS_MKNOD, mode: 1}, {call: unix.SYS_CREAT, mode: 1},
+	{call: unix.SYS_OPEN, mode: 2, flags: 1},
+}
+
 var refusedHere = []uintptr{
 	unix.SYS_MODIFY_LDT, unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_USELIB, unix.SYS_USTAT, unix.SYS_SYSFS,
 	unix.SYS__SYSCTL, unix.SYS_CREATE_MODULE, unix.SYS_GET_KERNEL_SYMS, unix.SYS_QUERY_MODULE,

@@ -8,4 +8,7 @@ const (
 	foreignSyscalls = 0x4000_0000
 )
 
+// modesHere are those that only older architectures have.
+var modesHere []modeCall
+
 var refusedHere []uintptr

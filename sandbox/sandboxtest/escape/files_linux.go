@@ -46,6 +46,9 @@ func files() []Attempt {
 		{Name: "read-by-another-process-root", Shell: `grep -q secret "/proc/$VICTIM_PID/root$VICTIM/secret"`},
 		{Name: "read-by-handle", Try: readByHandle, Root: true},
 		{Name: "execute-file", Try: executeFile},
+		{Name: "leave-set-user-id-file", Shell: `cp /bin/true trap && chmod 4755 trap && test -u trap`},
+		{Name: "leave-set-group-id-file", Shell: `cp /bin/true trap && chmod 2755 trap && test -g trap`},
+		{Name: "make-set-user-id-file", Try: makeSetID},
 		{Name: "create-in-skill", Shell: `: > "$SKILL_DIR/new"`},
 		{Name: "change-mode-in-skill", Shell: `chmod 600 "$SKILL_DIR/file"`},
 		{Name: "write-in-skill", Shell: `echo x > "$SKILL_DIR/file"`},
@@ -212,3 +215,20 @@ func makeCgroup(v Victims) error {
 
 // bytePointer gives the address of a buffer for a raw system call.
 func bytePointer(b []byte) uintptr { return uintptr(unsafe.Pointer(&b[0])) }
+
+// makeSetID makes a set-user-ID file without changing the mode of one.
+func makeSetID(Victims) error {
+	fd, err := unix.Open("trap", unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC, 0o4755)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return err
+	}
+	if stat.Mode&unix.S_ISUID == 0 {
+		return errors.New("it has an ordinary mode")
+	}
+	return nil
+}
