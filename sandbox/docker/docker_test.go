@@ -56,8 +56,5 @@ func required(name string) bool {
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	sandboxtest.Run(t, open, sandboxtest.Exclusion{
-		Case:   "signals-default",
-		Reason: "the entry does not reset what the engine was started with, signals 32 and 33 among it",
-	})
+	sandboxtest.Run(t, open)
 }

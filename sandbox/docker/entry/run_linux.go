@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 )
 
 const (
@@ -60,6 +61,7 @@ func start(order handover.Order, data []byte, victims *os.File) (int, error) {
 	if err := limit(order); err != nil {
 		return 0, err
 	}
+	supervisor.DefaultSignals()
 	// The program inherits the mark, with which this process does not go on.
 	if _, err := victims.WriteString("1000"); err != nil {
 		return 0, err

@@ -23,7 +23,7 @@ import (
 // Version is that of this protocol, and of what the entry program guarantees.
 // An image carries it as the label [VersionLabel].
 const (
-	Version      = "2"
+	Version      = "3"
 	VersionLabel = "skills-mcp.entry"
 )
 
