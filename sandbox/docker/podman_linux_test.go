@@ -42,6 +42,7 @@ func servePodman(t *testing.T) string {
 		arguments = append([]string{"--runtime", "runc"}, arguments...)
 	}
 	service := exec.Command("podman", arguments...)
+	service.Dir = t.TempDir() // where a file tells of each container that is out of memory
 	said := new(bytes.Buffer)
 	service.Stdout, service.Stderr = said, said
 	if err := service.Start(); err != nil {

@@ -2,35 +2,40 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/output"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
-// probePrefix begins the names of the workspaces of probes. The name of their
-// owner follows, so that those of a server that was killed can be removed.
-const probePrefix = "skills-mcp-probe-"
+// probePrefix begins the names of the directories of probes. It is not that of
+// another backend's, which would take them for left behind.
+const probePrefix = "skills-mcp-docker-probe-"
 
 // listBytes bounds the list of an image's programs.
 const listBytes = 4 << 20
 
 // probe runs a container as they all will be, and asks it which programs
 // there are.
-func (b *Backend) probe(ctx context.Context) error {
-	reapProbes()
-	workspace, err := os.MkdirTemp("", probePrefix+strings.ReplaceAll(b.owner.process, "/", "_")+".")
+func (b *Backend) probe(ctx context.Context) (err error) {
+	dir, err := tempdir.New("", probePrefix)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(workspace)
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	// Its owner may be changed; that of dir tells whose it is.
+	workspace := filepath.Join(dir.Path(), "workspace")
+	if err := os.Mkdir(workspace, 0o700); err != nil {
+		return err
+	}
 	// An engine that has another directory of that name does not have this.
 	marker, err := os.MkdirTemp(workspace, "")
 	if err != nil {
@@ -58,14 +63,4 @@ func (b *Backend) probe(ctx context.Context) error {
 	}
 	b.programs = parsePrograms(listed.Output().Data)
 	return nil
-}
-
-func reapProbes() {
-	left, _ := filepath.Glob(filepath.Join(os.TempDir(), probePrefix+"*")) // the pattern is well-formed
-	for _, dir := range left {
-		name, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), probePrefix), ".")
-		if isGone(strings.ReplaceAll(name, "_", "/")) {
-			os.RemoveAll(dir) // another user's cannot be removed, nor need it be
-		}
-	}
 }
