@@ -143,19 +143,34 @@ func swap(outside string) {
 		filepath.Join(workspace, "to-file"):    filepath.Join(workspace, "file"),
 		filepath.Join(workspace, "to-private"): private,
 	}
-	// It may have been here before, and been killed.
-	_ = errors.Join(
-		os.Mkdir(filepath.Join(workspace, "dir"), 0o700),
-		os.WriteFile(filepath.Join(workspace, "file"), []byte("of the workspace"), 0o600),
-		os.Symlink(outside, filepath.Join(workspace, "to-dir")),
-		os.Symlink(filepath.Join(outside, "only-outside"), filepath.Join(workspace, "to-file")),
-		os.Symlink(outside, filepath.Join(workspace, "to-private")),
-	)
+	for !prepare(workspace, outside, swapped) {
+	}
 	for {
 		for link, pretended := range swapped {
 			unix.Renameat2(unix.AT_FDCWD, link, unix.AT_FDCWD, pretended, unix.RENAME_EXCHANGE)
 		}
 	}
+}
+
+// prepare makes what is to be swapped. The program may have been here before,
+// and been killed; and the server takes away a link that it finds in the place
+// of its own directory, now too.
+func prepare(workspace, outside string, swapped map[string]string) bool {
+	for link, pretended := range swapped {
+		os.RemoveAll(link)
+		os.RemoveAll(pretended)
+	}
+	private := os.Mkdir(filepath.Join(workspace, sandbox.PrivateDir), 0o700)
+	if errors.Is(private, fs.ErrExist) {
+		private = nil
+	}
+	return errors.Join(private,
+		os.Mkdir(filepath.Join(workspace, "dir"), 0o700),
+		os.WriteFile(filepath.Join(workspace, "file"), []byte("of the workspace"), 0o600),
+		os.Symlink(outside, filepath.Join(workspace, "to-dir")),
+		os.Symlink(filepath.Join(outside, "only-outside"), filepath.Join(workspace, "to-file")),
+		os.Symlink(outside, filepath.Join(workspace, "to-private")),
+	) == nil
 }
 
 // outside is a directory that no program may reach.
