@@ -4,7 +4,6 @@ package resources
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"syscall"
 )
@@ -25,13 +24,4 @@ func giveTo(dir *os.Root, file *os.File) error {
 
 func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
-// space is the disk space that a file has, which of a sparse one is less than
-// its size. The unit of st_blocks is 512 bytes everywhere.
-func space(info fs.FileInfo) int64 {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return stat.Blocks * 512
-	}
-	return info.Size()
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 )
 
 // Tree reads the files of one directory, never outside it. It holds the
@@ -141,7 +142,7 @@ func (t *Tree) checkMode(info fs.FileInfo, given string) error {
 		return nil
 	case !mode.IsRegular():
 		return refuse(SpecialFile, given, "is a %s", kind(mode))
-	case t.untrusted && links(info) > 1:
+	case t.untrusted && filestat.Links(info) > 1:
 		return refuse(Escape, given, "has several hard links, so its content may come from elsewhere")
 	}
 	return nil

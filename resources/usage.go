@@ -3,6 +3,8 @@ package resources
 import (
 	"os"
 	"path"
+
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 )
 
 // Usage tells what disk space a directory takes, in bytes, and how many files
@@ -19,7 +21,7 @@ func (t *Tree) Usage(limit int) (bytes int64, files int) {
 				return true // removed meanwhile
 			}
 			files++
-			bytes += space(info)
+			bytes += filestat.Space(info)
 			if info.IsDir() {
 				left = append(left, name)
 			}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
@@ -20,7 +21,7 @@ func (s *Snapshot) Since(before *Snapshot) (list []sandbox.Artifact, omitted int
 		if before.had(name, info) {
 			continue
 		}
-		if !info.Mode().IsRegular() || links(info) > 1 {
+		if !info.Mode().IsRegular() || filestat.Links(info) > 1 {
 			omitted++
 			continue
 		}
@@ -46,5 +47,5 @@ func (s *Snapshot) had(name string, info fs.FileInfo) bool {
 
 func same(a, b fs.FileInfo) bool {
 	return a.Mode().Type() == b.Mode().Type() && a.Size() == b.Size() &&
-		a.ModTime().Equal(b.ModTime()) && links(a) == links(b) && os.SameFile(a, b)
+		a.ModTime().Equal(b.ModTime()) && filestat.Links(a) == filestat.Links(b) && os.SameFile(a, b)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
@@ -121,7 +122,7 @@ func (w *walker) entry(name string) string {
 	if err != nil { // removed meanwhile
 		return ""
 	}
-	w.snapshot.usage.Bytes += space(info)
+	w.snapshot.usage.Bytes += filestat.Space(info)
 	w.snapshot.usage.Files++
 	switch {
 	case info.IsDir():

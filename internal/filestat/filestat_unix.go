@@ -1,0 +1,26 @@
+//go:build unix
+
+// Package filestat tells of a file what [fs.FileInfo] leaves to the system.
+package filestat
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// Space is the disk space in bytes that a file has: a sparse one has less than
+// its size. Where the system does not tell, it is the size.
+func Space(info fs.FileInfo) int64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return stat.Blocks * 512 // POSIX leaves the unit open; it is this everywhere
+	}
+	return info.Size()
+}
+
+// Links is how many names a file has; 1 where the system does not tell.
+func Links(info fs.FileInfo) uint64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Nlink)
+	}
+	return 1
+}
