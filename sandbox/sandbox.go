@@ -161,7 +161,10 @@ type Result struct {
 	// ArtifactsOmitted counts those beyond [MaxArtifacts] and special files
 	// and links, which are never artifacts.
 	ArtifactsOmitted int
-	Info             Info
+	// ChangesLost tells that the run was not in Workspace itself but in a
+	// copy, and that of what it changed there some or all did not come back.
+	ChangesLost bool
+	Info        Info
 }
 
 // Output is one captured stream.

@@ -124,6 +124,20 @@ func execAnswer(workspace sandbox.Workspace, digest string, result sandbox.Resul
 
 // runFailure says what went wrong with a run, or nothing.
 func runFailure(result sandbox.Result) *failure {
+	ending := endingFailure(result)
+	if !result.ChangesLost {
+		return ending
+	}
+	const lost = "what the program changed in the workspace did not come back from the engine, in part or as a whole"
+	if ending == nil {
+		return failf(CodeExecutionFailed, "Look at what the workspace holds, and run it again.", "exit code 0, but %s", lost)
+	}
+	ending.Message += "; " + lost
+	return ending
+}
+
+// endingFailure says what is wrong with the way in which a program ended.
+func endingFailure(result sandbox.Result) *failure {
 	switch {
 	case result.Status == sandbox.TimedOut:
 		return failf(CodeExecutionTimeout, "Ask for more with timeoutMs, or for less work.", "killed after %d ms", result.Duration.Milliseconds())

@@ -3,7 +3,10 @@ package docker_test
 import (
 	"bufio"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,13 +20,21 @@ func BenchmarkRun(b *testing.B) { sandboxtest.Benchmark(b, open) }
 
 // BenchmarkFirstOutput measures, in turns, how long it takes from a call to
 // the first line of output: of a program without container, of a run that
-// finds a container started ahead, of one that does not, and of what one would
-// do with the docker command.
+// finds a container started ahead, of one that does not, of one to which files
+// are copied, and of what one would do with the docker command.
 func BenchmarkFirstOutput(b *testing.B) {
 	backend := openWith(b, docker.Options{})
 	defer backend.Close()
 	warm := b.TempDir()
 	firstLine(b, backend, warm)
+	copying := openCopying(b)
+	filled := b.TempDir() // a megabyte, of small and large files
+	for i := range 100 {
+		name := filepath.Join(filled, strconv.Itoa(i))
+		if err := os.WriteFile(name, make([]byte, 1<<10<<(i%5)), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
 	keeper := startKeeper(b)
 	ways := []struct {
 		name string
@@ -32,6 +43,7 @@ func BenchmarkFirstOutput(b *testing.B) {
 		{"plain-ms", func() time.Duration { return firstLineOf(b, "sh", "-c", "echo x") }},
 		{"warm-ms", func() time.Duration { return firstLine(b, backend, warm) }},
 		{"cold-ms", func() time.Duration { return firstLine(b, backend, b.TempDir()) }},
+		{"copies-ms", func() time.Duration { return firstLine(b, copying, filled) }},
 		{"docker-run-ms", func() time.Duration {
 			return firstLineOf(b, "docker", "run", "--rm", "--network", "none", "--read-only", "--cap-drop", "ALL",
 				"--log-driver", "none", "--user", "65534:65534", "--entrypoint", "sh", docker.DefaultImage, "-c", "echo x")
@@ -42,6 +54,7 @@ func BenchmarkFirstOutput(b *testing.B) {
 	for b.Loop() {
 		for i, way := range ways {
 			backend.AwaitSpares()
+			copying.AwaitSpares()
 			total[i] += way.run()
 		}
 	}

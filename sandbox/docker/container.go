@@ -6,15 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
-)
-
-// The directories of a run as its program sees them.
-const (
-	skillTarget     = "/skill"
-	workspaceTarget = "/workspace"
 )
 
 const (
@@ -33,17 +28,24 @@ const (
 // place is all that is fixed when a container is created: runs at the same
 // place may use each other's spare containers.
 type place struct {
-	skillDir, workspace string // on the host; skillDir may be empty
-	user                string
+	// skillDir, workspace and user are empty where files are copied; skillDir
+	// may be anyway. The directories are the host's.
+	skillDir, workspace string
+	user                string // "uid:gid"
 	memoryBytes         int64
 	processes           int
 }
 
-func placeOf(spec sandbox.Spec, user string) place {
-	return place{
-		skillDir: spec.SkillDir, workspace: spec.Workspace, user: user,
-		memoryBytes: spec.Limits.MemoryBytes, processes: spec.Limits.Processes,
+// placeOf gives the place of a run.
+func (b *Backend) placeOf(spec sandbox.Spec) (place, error) {
+	at := place{memoryBytes: spec.Limits.MemoryBytes, processes: spec.Limits.Processes}
+	if b.copying {
+		return at, nil
 	}
+	at.skillDir, at.workspace = spec.SkillDir, spec.Workspace
+	var err error
+	at.user, err = adopt(spec.Workspace)
+	return at, err
 }
 
 // container waits for its one program.
@@ -118,11 +120,15 @@ func (c *container) dropMade() {
 }
 
 func (b *Backend) blueprint(at place) blueprint {
-	binds := []bind{{source: at.workspace, target: workspaceTarget}}
+	var binds []bind
+	if at.workspace != "" {
+		binds = append(binds, bind{source: at.workspace, target: handover.Workspace})
+	}
 	if at.skillDir != "" {
-		binds = append(binds, bind{source: at.skillDir, target: skillTarget, readOnly: true})
+		binds = append(binds, bind{source: at.skillDir, target: handover.SkillDir, readOnly: true})
 	}
 	return blueprint{
+		copying:     b.copying,
 		image:       b.image.id,
 		runtime:     b.image.runtime,
 		healthcheck: b.image.healthcheck,
@@ -137,10 +143,7 @@ func (b *Backend) blueprint(at place) blueprint {
 
 // dirs are the directories that are bound.
 func (at place) dirs() []string {
-	if at.skillDir == "" {
-		return []string{at.workspace}
-	}
-	return []string{at.workspace, at.skillDir}
+	return slices.DeleteFunc([]string{at.workspace, at.skillDir}, func(dir string) bool { return dir == "" })
 }
 
 // stat gives the identity of the directories that are bound.

@@ -12,6 +12,12 @@
 // that, when the server lets go, and when the server dies. So containers can
 // be started ahead, and none outlives its server. Each is used once.
 //
+// Where the engine cannot share directories with the server, as on another
+// machine, the files of both are sent to the container, and what the program
+// has changed in the workspace is sent back. Both are in memory there, the
+// workspace with half of what the run may have; the first process is root,
+// without what makes root dangerous, until the program starts.
+//
 // A program's input waits in the memory of its container, and counts as such.
 // Where the server is root, programs run as nobody: what they are to read must
 // be readable to all.
@@ -28,6 +34,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
@@ -70,6 +77,9 @@ type Backend struct {
 	engine *engine
 	image  image
 	owner  owner
+	// copying tells that skills and workspaces are not shared with containers
+	// as directories: their files are sent there, and changed ones back.
+	copying bool
 	// programs are what the image brings.
 	programs programs
 	pool     *pool
@@ -103,42 +113,57 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 		return nil, err
 	}
 	b := &Backend{
-		log:    options.Logger,
-		runner: process.NewRunner(describe(engine, options.Runtime), options.Logger),
-		engine: engine,
-		owner:  newOwner(),
-		starts: make(chan struct{}, startsAtOnce),
+		log:     options.Logger,
+		engine:  engine,
+		copying: engine.elsewhere,
+		owner:   newOwner(),
+		starts:  make(chan struct{}, startsAtOnce),
 	}
 	b.pool = newPool(b)
-	if options.Runtime != "" {
-		err = engine.checkRuntime(ctx, options.Runtime)
+	if err := b.prepare(ctx, options); err != nil {
+		return nil, errors.Join(err, b.release())
 	}
-	if err == nil {
-		b.image, err = findImage(ctx, engine, options)
-	}
-	if err == nil {
-		b.reap(ctx)
-		err = b.probe(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(err, b.Close())
-	}
+	b.runner = process.NewRunner(b.describe(), options.Logger)
 	return b, nil
 }
 
+// prepare finds out how containers can be run.
+func (b *Backend) prepare(ctx context.Context, options Options) (err error) {
+	if options.Runtime != "" {
+		if err := b.engine.checkRuntime(ctx, options.Runtime); err != nil {
+			return err
+		}
+	}
+	if b.image, err = findImage(ctx, b.engine, options); err != nil {
+		return err
+	}
+	b.reap(ctx)
+	err = b.probe(ctx)
+	if !b.copying && errors.Is(err, errUnshared) {
+		b.log.Debug("files are copied", "reason", err)
+		b.copying = true
+		err = b.probe(ctx)
+	}
+	return err
+}
+
 // describe gives what hosts are told.
-func describe(engine *engine, runtime string) sandbox.Info {
+func (b *Backend) describe() sandbox.Info {
 	kernel := "the kernel is shared with the host"
-	if runtime != "" {
-		kernel = fmt.Sprintf("the engine's runtime %q isolates the kernel as far as it does", runtime)
+	if b.image.runtime != "" {
+		kernel = fmt.Sprintf("the engine's runtime %q isolates the kernel as far as it does", b.image.runtime)
+	}
+	files := ""
+	if b.copying {
+		files = "the files of the workspace are copied there before the run and back after it; "
 	}
 	return sandbox.Info{
-		Backend: engine.name(),
+		Backend: b.engine.name(),
 		Tier:    "container",
 		Notice: "Every run has a container of its own: the skill is read-only, only the workspace and /tmp can be written, " +
-			"nothing else of this machine is visible, there is no network but a loopback interface; " + kernel + ".",
-		SkillDir:  skillTarget,
-		Workspace: workspaceTarget,
+			"nothing else of this machine is visible, there is no network but a loopback interface; " + files + kernel + ".",
+		SkillDir:  handover.SkillDir,
+		Workspace: handover.Workspace,
 	}
 }
 
@@ -149,6 +174,11 @@ func (b *Backend) Info() sandbox.Info { return b.runner.Info() }
 // gone.
 func (b *Backend) Close() error {
 	b.runner.Close()
+	return b.release()
+}
+
+// release lets go of the engine, with nothing left there.
+func (b *Backend) release() error {
 	b.pool.close()
 	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
 	defer cancel()

@@ -39,7 +39,11 @@ func openEngine(t testing.TB, name string, options docker.Options) *docker.Backe
 // openUntilEnd opens a backend that is closed at the end of the test.
 func openUntilEnd(t testing.TB) *docker.Backend {
 	t.Helper()
-	backend := openWith(t, docker.Options{})
+	return untilEnd(t, openWith(t, docker.Options{}))
+}
+
+func untilEnd(t testing.TB, backend *docker.Backend) *docker.Backend {
+	t.Helper()
 	t.Cleanup(func() {
 		if err := backend.Close(); err != nil {
 			t.Errorf("Close: %v", err)
@@ -55,6 +59,5 @@ func required(name string) bool {
 }
 
 func TestContract(t *testing.T) {
-	t.Parallel()
 	sandboxtest.Run(t, open)
 }

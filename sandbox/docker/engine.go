@@ -31,7 +31,6 @@ const (
 
 var (
 	errNoEngine = errors.New("no engine answers")
-	errRemote   = errors.New("the engine is on another machine")
 	errNoImage  = errors.New("no such image")
 )
 
@@ -40,10 +39,12 @@ var (
 type engine struct {
 	api    *client.Client
 	podman bool
+	// elsewhere tells that it is not known to share this machine's files.
+	elsewhere bool
 }
 
 // dial connects to the engine of that address or, if it is empty, to the first
-// one that answers. The error is errNoEngine or errRemote.
+// one that answers. The error is errNoEngine.
 func dial(ctx context.Context, host string) (*engine, error) {
 	endpoints, err := findEndpoints(host)
 	if err != nil {
@@ -77,9 +78,7 @@ func (p endpoint) dial(ctx context.Context) (*engine, error) {
 // identify asks an engine who it is.
 func (e *engine) identify(ctx context.Context) error {
 	host, err := url.Parse(e.api.DaemonHost())
-	if err != nil || (host.Scheme != "unix" && host.Scheme != "npipe") {
-		return errRemote
-	}
+	e.elsewhere = err != nil || (host.Scheme != "unix" && host.Scheme != "npipe")
 	version, err := e.api.ServerVersion(ctx) // which negotiates too
 	switch {
 	case err != nil:
@@ -138,9 +137,13 @@ func (e *engine) image(ctx context.Context, name string) (inspected, error) {
 
 // create makes a container and gives its identity.
 func (e *engine) create(ctx context.Context, b blueprint) (string, error) {
+	user := b.user
+	if b.copying {
+		user = "0:0"
+	}
 	config := &dockercontainer.Config{
 		Hostname:     "sandbox",
-		User:         b.user,
+		User:         user,
 		Entrypoint:   b.command,
 		Env:          []string{},
 		WorkingDir:   "/",
@@ -162,6 +165,9 @@ func (e *engine) create(ctx context.Context, b blueprint) (string, error) {
 		}
 	}
 	created, err := e.api.ContainerCreate(ctx, config, host, &network.NetworkingConfig{}, nil, "")
+	if errdefs.IsInvalidArgument(err) && len(b.binds) > 0 { // it sees other files than this process
+		return "", fmt.Errorf("%w: %w", errUnshared, err)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -20,6 +20,8 @@ var openInDocker = []string{"listen-tcp", "list-interfaces", "open-netlink", "op
 
 func TestEscapes(t *testing.T) { tryToEscape(t, openUntilEnd(t), "docker") }
 
+func TestEscapesWithCopies(t *testing.T) { tryToEscape(t, openCopying(t), "docker, copies") }
+
 func TestEscapesPodman(t *testing.T) {
 	minutes(t)
 	backend := openPodman(t, servePodman(t))

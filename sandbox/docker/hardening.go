@@ -8,6 +8,8 @@ import (
 	dockercontainer "github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
 	units "github.com/docker/go-units"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 )
 
 // bind is a host directory in a container.
@@ -17,8 +19,12 @@ type bind struct {
 }
 
 // blueprint describes a container. All else is the same for all: no network,
-// no capabilities, nothing to write but the binds and /tmp.
+// nothing to write but the binds and /tmp, and no capabilities.
 type blueprint struct {
+	// copying containers have file systems in memory instead of binds. They
+	// are root's, without all capabilities but those that make another user
+	// of it, until the skill's files are stored and the program is started.
+	copying        bool
 	image, runtime string
 	healthcheck    bool // of the image, to be turned off
 	command        []string
@@ -39,6 +45,9 @@ var maskedPaths = []string{
 	"/proc/timer_stats", "/sys/block", "/sys/bus", "/sys/class", "/sys/dev", "/sys/devices", "/sys/firmware",
 	"/sys/fs/selinux", "/sys/hypervisor", "/sys/kernel", "/sys/module", "/sys/power",
 }
+
+// workspaceOwner ends the options of a workspace's file system.
+var workspaceOwner = fmt.Sprintf(",uid=%d,gid=%[1]d", handover.User)
 
 // hostConfig is the hardening.
 func (b blueprint) hostConfig() *dockercontainer.HostConfig {
@@ -61,6 +70,12 @@ func (b blueprint) hostConfig() *dockercontainer.HostConfig {
 			PidsLimit:  &b.processes,
 			Ulimits:    []*units.Ulimit{{Name: "core"}}, // the entry program sets the others
 		},
+	}
+	if b.copying {
+		h.CapAdd = []string{"SETUID", "SETGID", "SETPCAP"}
+		size := workspaceBytes(b.memoryBytes)
+		h.Tmpfs[handover.SkillDir] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0755", size)
+		h.Tmpfs[handover.Workspace] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", size) + workspaceOwner
 	}
 	for _, m := range b.binds {
 		h.Mounts = append(h.Mounts, mount.Mount{
@@ -85,6 +100,11 @@ func adaptToPodman(h *dockercontainer.HostConfig) error {
 		&units.Ulimit{Name: "nproc", Soft: podmanUlimit, Hard: podmanUlimit})
 	for _, dir := range []string{"/run", "/var/tmp"} { // it would make these writable
 		h.Tmpfs[dir] = "ro,nosuid,nodev,noexec,size=4096,mode=0555"
+	}
+	if options, copying := h.Tmpfs[handover.Workspace]; copying {
+		// It knows no owner of a file system; so the entry program sees to it.
+		h.Tmpfs[handover.Workspace] = strings.TrimSuffix(options, workspaceOwner)
+		h.CapAdd = append(h.CapAdd, "CHOWN")
 	}
 	for _, m := range h.Mounts {
 		// It puts the fields of a mount into one line, in which a path could

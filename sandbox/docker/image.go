@@ -56,6 +56,6 @@ func (p programs) look(name string) (string, bool) {
 		return file, found
 	}
 	clean := path.Clean(name)
-	bound := strings.HasPrefix(clean, skillTarget+"/") || strings.HasPrefix(clean, workspaceTarget+"/")
+	bound := strings.HasPrefix(clean, handover.SkillDir+"/") || strings.HasPrefix(clean, handover.Workspace+"/")
 	return name, bound || p.files[clean]
 }

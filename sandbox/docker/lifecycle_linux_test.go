@@ -19,19 +19,23 @@ import (
 )
 
 // These make this test program a server, with a workspace, that runs a program
-// which does not end, or one short program after the other.
+// which does not end, one short program after the other, or only one.
 const (
-	serverVariable     = "SKILLS_MCP_TEST_SERVER"
-	busyServerVariable = "SKILLS_MCP_TEST_BUSY_SERVER"
+	serverVariable      = "SKILLS_MCP_TEST_SERVER"
+	busyServerVariable  = "SKILLS_MCP_TEST_BUSY_SERVER"
+	briefServerVariable = "SKILLS_MCP_TEST_BRIEF_SERVER"
 )
 
 func TestMain(m *testing.M) {
-	for variable, serve := range map[string]func(string) error{serverVariable: serve, busyServerVariable: serveBusily} {
+	for variable, serve := range map[string]func(string) error{
+		serverVariable: serve, busyServerVariable: serveBusily, briefServerVariable: serveBriefly,
+	} {
 		if workspace := os.Getenv(variable); workspace != "" {
 			if err := serve(workspace); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
 			}
+			os.Exit(0)
 		}
 	}
 	os.Exit(m.Run())
@@ -48,6 +52,20 @@ func serveBusily(workspace string) error {
 			return err
 		}
 	}
+}
+
+func serveBriefly(workspace string) error {
+	backend, err := docker.New(context.Background(), docker.Options{})
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	result, err := backend.Run(context.Background(), sandbox.Spec{Shell: "echo ran > ran", Workspace: workspace})
+	if err != nil || result.ExitCode != 0 || result.ChangesLost {
+		return fmt.Errorf("%+v, %w", result, err)
+	}
+	fmt.Println(backend.Info().Notice)
+	return nil
 }
 
 func serve(workspace string) error {
@@ -185,6 +203,23 @@ func ownedBy(t *testing.T, pids []int, state string) (ids []string) {
 		}
 	}
 	return ids
+}
+
+// A server may see other files than its engine: in a container of its own to
+// which the engine's socket was given, or with remapped users.
+func TestFilesAreCopiedWhereTheyCannotBeShared(t *testing.T) {
+	t.Parallel()
+	openUntilEnd(t) // skips where there is no engine
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to mount a file system")
+	}
+	hidden := t.TempDir()
+	server := exec.Command("unshare", "--mount", "--", "sh", "-c", `mount -t tmpfs none "$TMPDIR" && mkdir "$TMPDIR/w" && "$0" && cat "$TMPDIR/w/ran"`, os.Args[0])
+	server.Env = append(os.Environ(), "TMPDIR="+hidden, briefServerVariable+"="+filepath.Join(hidden, "w"))
+	out, err := server.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "are copied") || !strings.HasSuffix(string(out), "\nran\n") {
+		t.Errorf("%v: %s", err, out)
+	}
 }
 
 func TestCloseLeavesNothing(t *testing.T) {

@@ -7,22 +7,28 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 )
 
-// untilMark takes a stream with a mark behind it, which suffix bytes follow,
-// and passes on what is before. It holds back nothing but what may be the
-// beginning of the mark.
+// untilMark takes a stream with a mark in it and passes on what is before and
+// what is behind. It holds back nothing but what may be the beginning of the
+// mark.
 type untilMark struct {
 	next   io.Writer // one that does not fail
 	mark   []byte
-	suffix int
+	behind rest
 
 	held   []byte
 	marked bool
-	tail   []byte
+}
+
+// rest takes what is behind a mark.
+type rest interface {
+	write(p []byte)
+	// done tells that all is there.
+	done() bool
 }
 
 func (u *untilMark) write(p []byte) {
 	if u.marked {
-		u.tail = append(u.tail, p[:min(len(p), u.suffix-len(u.tail))]...)
+		u.behind.write(p)
 		return
 	}
 	if len(u.held) > 0 {
@@ -31,9 +37,8 @@ func (u *untilMark) write(p []byte) {
 	}
 	if at := bytes.Index(p, u.mark); at >= 0 {
 		u.marked = true
-		rest := p[at+len(u.mark):]
-		u.tail = append(u.tail, rest[:min(len(rest), u.suffix)]...)
 		u.pass(p[:at])
+		u.behind.write(p[at+len(u.mark):])
 		return
 	}
 	keep := min(len(u.mark)-1, len(p))
@@ -58,14 +63,24 @@ func (u *untilMark) flush() {
 	}
 }
 
-func (u *untilMark) done() bool { return u.marked && len(u.tail) == u.suffix }
+func (u *untilMark) done() bool { return u.marked && u.behind.done() }
 
-// report gives what follows the mark, or nil.
-func (u *untilMark) report() *handover.Report {
-	if !u.done() {
+// suffix is a rest of a certain length.
+type suffix struct {
+	length int
+	data   []byte
+}
+
+func (s *suffix) write(p []byte) { s.data = append(s.data, p[:min(len(p), s.length-len(s.data))]...) }
+
+func (s *suffix) done() bool { return len(s.data) == s.length }
+
+// report gives the report that a suffix is, or nil.
+func (s *suffix) report() *handover.Report {
+	if !s.done() {
 		return nil
 	}
-	report, err := handover.DecodeReport(u.tail)
+	report, err := handover.DecodeReport(s.data)
 	if err != nil {
 		return nil
 	}

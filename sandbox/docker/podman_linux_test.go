@@ -107,6 +107,27 @@ func TestPodman(t *testing.T) {
 	}
 }
 
+func TestPodmanWithCopies(t *testing.T) {
+	t.Parallel()
+	backend := openPodman(t, serveTCP(t, strings.TrimPrefix(servePodman(t), "unix://")))
+	defer backend.Close()
+	skill := t.TempDir()
+	if err := os.WriteFile(filepath.Join(skill, "run.sh"), []byte("echo ran > ran; echo \"$(id -u) $(stat -c %u .)\""), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	workspace := t.TempDir()
+	result := run(t, backend, sandbox.Spec{Script: "run.sh", SkillDir: skill, Workspace: workspace})
+	if got := string(result.Stdout.Data); got != "65534 65534\n" || len(result.Artifacts) != 1 || result.ChangesLost {
+		t.Errorf("%+v", result)
+	}
+	result = run(t, backend, sandbox.Spec{
+		Shell: `grep -E '^Cap(Inh|Prm|Eff|Bnd|Amb):.*[1-9a-f]' /proc/self/status || echo x > "$SKILL_DIR/run.sh" || echo x > /x || echo x > /run/x`, SkillDir: skill,
+	})
+	if result.Status != sandbox.Exited || result.ExitCode == 0 {
+		t.Errorf("%s%s", result.Stdout.Data, result.Stderr.Data)
+	}
+}
+
 // Podman takes a mount as one line of fields, which a directory's name must not
 // go on with.
 func TestPodmanIsGivenNoFieldsByPaths(t *testing.T) {

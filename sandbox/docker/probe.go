@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -41,25 +42,33 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	user, err := adopt(workspace)
+	spec := sandbox.Spec{Workspace: workspace, Limits: process.WithDefaults(sandbox.Limits{})}
+	at, err := b.placeOf(spec)
 	if err != nil {
 		return err
 	}
-	c, err := b.start(ctx, placeOf(sandbox.Spec{Workspace: workspace, Limits: process.WithDefaults(sandbox.Limits{})}, user))
+	c, err := b.start(ctx, at)
 	if err != nil {
 		return err
 	}
 	listed := output.NewStream(output.Config{Keep: listBytes, Limit: listBytes})
-	t := c.hand(handover.Order{
-		Dir: path.Join(workspaceTarget, filepath.Base(marker)),
-		Env: []string{"PATH=" + searchPath},
-	}, nil, listed, io.Discard)
+	t, err := c.hand(handover.Order{
+		Dir: path.Join(handover.Workspace, filepath.Base(marker)),
+		Env: []string{"PATH=" + searchPath}, Files: b.copying,
+	}, spec, listed, io.Discard)
+	if err != nil {
+		return err
+	}
 	defer context.AfterFunc(ctx, t.Kill)()
-	switch report, _ := t.end(); {
+	report, _ := t.end()
+	lost := t.closeCopies()
+	switch {
 	case report == nil:
 		return fmt.Errorf("a container ended before it could tell of its programs: %s", t.reply.early)
-	case report.Errno != 0:
+	case report.Errno != 0 && !b.copying:
 		return errUnshared
+	case report.Errno != 0 || lost:
+		return fmt.Errorf("files cannot be copied: %w", syscall.Errno(report.Errno))
 	}
 	b.programs = parsePrograms(listed.Output().Data)
 	return nil

@@ -3,6 +3,7 @@ package docker
 import (
 	"errors"
 	"io"
+	"sync/atomic"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 )
@@ -13,20 +14,27 @@ const earlyBytes = 16 << 20
 
 // reply takes what a container writes after an order, as package handover has
 // it, and passes on the two streams of the program. It is for one goroutine;
-// only acked is for all.
+// only acked and said are for all.
 type reply struct {
 	acked          chan struct{} // closed when the container has the order
+	said           atomic.Int64  // bytes so far
 	begun          bool
 	stdout, stderr untilMark
+	report         suffix // of standard error
 	early          []byte // standard error before that
 }
 
 func newReply(nonce []byte, stdout, stderr io.Writer) *reply {
-	return &reply{
-		acked:  make(chan struct{}),
-		stdout: untilMark{next: stdout, mark: nonce},
-		stderr: untilMark{next: stderr, mark: nonce, suffix: handover.ReportBytes},
-	}
+	r := &reply{acked: make(chan struct{}), report: suffix{length: handover.ReportBytes}}
+	r.stdout = untilMark{next: stdout, mark: nonce, behind: &suffix{}}
+	r.stderr = untilMark{next: stderr, mark: nonce, behind: &r.report}
+	return r
+}
+
+// expectFiles has the files that come behind the output written to a writer
+// that does not fail.
+func (r *reply) expectFiles(nonce []byte, files io.Writer) {
+	r.stdout.behind = &untilMark{next: files, mark: nonce, behind: &suffix{}}
 }
 
 // errReplied stops the copying of streams that are complete.
@@ -38,6 +46,7 @@ var errNoReply = errors.New("the container does not speak the protocol of this v
 // writeStdout takes the next part of the standard output.
 func (r *reply) writeStdout(p []byte) (int, error) {
 	n := len(p)
+	r.said.Add(int64(n))
 	if n > 0 && !r.begun {
 		if p[0] != handover.Ack {
 			return 0, errNoReply
@@ -53,6 +62,7 @@ func (r *reply) writeStdout(p []byte) (int, error) {
 
 // writeStderr takes the next part of the standard error.
 func (r *reply) writeStderr(p []byte) (int, error) {
+	r.said.Add(int64(len(p)))
 	if !r.begun {
 		if len(r.early)+len(p) > earlyBytes {
 			return 0, errNoReply

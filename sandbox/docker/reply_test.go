@@ -14,12 +14,13 @@ func TestReplyIsTakenInAnyOrder(t *testing.T) {
 	t.Parallel()
 	mark := []byte("the mark")
 	report := handover.Report{Code: 7}
-	out := slices.Concat([]byte{handover.Ack}, []byte("out"), mark)
+	out := slices.Concat([]byte{handover.Ack}, []byte("out"), mark, []byte("files"), mark)
 	diagnostics := slices.Concat([]byte("err"), mark, report.Encode())
 	for size := 1; size <= len(diagnostics); size++ {
 		for first := range 3 {
-			var stdout, stderr bytes.Buffer
+			var stdout, stderr, files bytes.Buffer
 			r := newReply(mark, &stdout, &stderr)
+			r.expectFiles(mark, &files)
 			outs, errs := in(size, out), in(size, diagnostics)
 			var err error
 			for turn := first; len(outs)+len(errs) > 0; turn++ {
@@ -34,8 +35,8 @@ func TestReplyIsTakenInAnyOrder(t *testing.T) {
 					outs = outs[1:]
 				}
 			}
-			if !errors.Is(err, errReplied) || stdout.String() != "out" || stderr.String() != "err" || *r.stderr.report() != report {
-				t.Errorf("in parts of %d: %v, %q, %q", size, err, stdout.String(), stderr.String())
+			if !errors.Is(err, errReplied) || stdout.String() != "out" || stderr.String() != "err" || files.String() != "files" || *r.report.report() != report {
+				t.Errorf("in parts of %d: %v, %q, %q, %q", size, err, stdout.String(), stderr.String(), files.String())
 			}
 		}
 	}

@@ -30,22 +30,25 @@ var errEarlyEnd = errors.New("a container ended before it was told what to run")
 // execute starts a program in a container. One that was started ahead may have
 // died meanwhile; then another one is taken.
 func (b *Backend) execute(ctx context.Context, spec sandbox.Spec, order handover.Order, streams *process.Streams) (process.Tree, error) {
-	user, err := adopt(spec.Workspace)
+	at, err := b.placeOf(spec)
 	if err != nil {
 		return nil, process.Missing("workspace", err)
 	}
-	at := placeOf(spec, user)
 	for {
 		c, spare, err := b.container(ctx, at)
 		if err != nil {
 			return nil, refused(err)
 		}
-		t := c.hand(order, streams.Stdin, streams.Stdout, streams.Stderr)
+		t, err := c.hand(order, spec, streams.Stdout, streams.Stderr)
+		if err != nil {
+			return nil, err
+		}
 		if t.started(ctx) {
 			return t, nil
 		}
 		t.Kill()
 		t.end()
+		t.closeCopies()
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

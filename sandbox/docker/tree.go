@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
@@ -16,9 +17,14 @@ import (
 // to end.
 const drainPatience = 5 * time.Second
 
+// silencePatience is how long a container may say nothing between the order to
+// kill its program and the end of what it sends back.
+const silencePatience = 5 * time.Second
+
 // tree is a program in a container, with all its processes.
 type tree struct {
 	container *container
+	copies    *copies // nil where directories are shared
 	reply     *reply
 	copied    chan struct{} // closed when nothing more comes
 	written   chan struct{} // closed when nothing more is written
@@ -26,11 +32,12 @@ type tree struct {
 	killOnce  sync.Once
 }
 
-// hand hands an order over, and has the program's output written to two
-// writers that do not fail.
-func (c *container) hand(order handover.Order, stdin []byte, stdout, stderr io.Writer) *tree {
+// hand hands an order over, with the files that it demands, and has the
+// program's output written to two writers that do not fail. Where that is not
+// possible it lets go of the container.
+func (c *container) hand(order handover.Order, spec sandbox.Spec, stdout, stderr io.Writer) (*tree, error) {
 	rand.Read(order.Nonce[:]) // never fails
-	order.StdinBytes = uint64(len(stdin))
+	order.StdinBytes = uint64(len(spec.Stdin))
 	t := &tree{
 		container: c,
 		reply:     newReply(order.Nonce[:], stdout, stderr),
@@ -38,17 +45,43 @@ func (c *container) hand(order handover.Order, stdin []byte, stdout, stderr io.W
 		written:   make(chan struct{}),
 		toKill:    make(chan struct{}),
 	}
+	if order.Files {
+		copies, err := openCopies(spec)
+		if err != nil {
+			c.release()
+			return nil, err
+		}
+		t.copies = copies
+		t.reply.expectFiles(order.Nonce[:], copies.back)
+	}
 	go func() {
 		defer close(t.written)
-		if _, err := c.streams.conn.Write(order.Encode()); err == nil {
-			c.streams.conn.Write(stdin) // a program need not read it all
-		}
+		t.write(order, spec.Stdin)
 	}()
 	go func() {
 		defer close(t.copied)
 		c.streams.copyTo(writerFunc(t.reply.writeStdout), writerFunc(t.reply.writeStderr)) // an error says no more than the missing report
 	}()
-	return t
+	return t, nil
+}
+
+// write writes the order and all that follows it. What goes wrong shows in the
+// reply.
+func (t *tree) write(order handover.Order, stdin []byte) {
+	conn := t.container.streams.conn
+	if _, err := conn.Write(order.Encode()); err != nil {
+		return
+	}
+	if _, err := conn.Write(stdin); err != nil {
+		return
+	}
+	if t.copies == nil {
+		return
+	}
+	if err := t.copies.send(conn); err != nil {
+		t.container.release() // which would wait for the rest
+		t.container.backend.log.Warn("files cannot be sent to a container", "error", err)
+	}
 }
 
 // started waits until the container has the order, and tells whether it will
@@ -73,37 +106,72 @@ func (t *tree) Kill() { t.killOnce.Do(func() { close(t.toKill) }) }
 // Wait implements [process.Tree].
 func (t *tree) Wait() (process.Ending, error) {
 	report, killed := t.end()
+	lost := t.closeCopies()
 	t.container.backend.pool.refill(t.container.place)
 	if report == nil { // the whole container was killed, by whomever
-		return process.Ending{Signal: "SIGKILL", Killed: killed}, nil
+		return process.Ending{Signal: "SIGKILL", Killed: killed, ChangesLost: t.copies != nil}, nil
 	}
 	if report.Errno != 0 {
-		return process.Ending{}, process.StartFailed(syscall.Errno(report.Errno))
+		return process.Ending{}, notStarted(report)
 	}
 	ending := process.Ending{
 		Code:            int(report.Code),
 		Signal:          report.Signal(),
 		Killed:          report.Killed,
+		OverQuota:       report.OverQuota,
 		CPUTime:         time.Duration(report.CPUNanos),
 		PeakMemoryBytes: report.PeakMemoryBytes,
 		// The kernel kills one process for want of memory, and the program
 		// suffers from that if it was not the program itself.
 		OutOfMemory: report.OOMKills > 0 && report.Code != 0 && !report.Killed,
+		ChangesLost: lost,
 	}
 	if report.Killed { // it may have come to its end all the same
 		ending.Code, ending.Signal = 0, "SIGKILL"
 	}
+	if t.copies != nil {
+		ending.Uncollected = t.copies.skipped
+	}
 	return ending, nil
 }
 
-// end returns when no process of the program is left. The report is nil if the
-// container was killed before it could tell.
+// closeCopies returns when what came back is stored, and tells whether
+// something is missing.
+func (t *tree) closeCopies() (lost bool) {
+	if t.copies == nil {
+		return false
+	}
+	err := t.copies.close()
+	if err != nil {
+		t.container.backend.log.Warn("what a program has changed cannot be brought back", "error", err)
+	}
+	return err != nil
+}
+
+// notStarted gives the [sandbox.SetupError] for a program that was not.
+func notStarted(report *handover.Report) error {
+	errno := syscall.Errno(report.Errno)
+	if !report.NotStored {
+		return process.StartFailed(errno)
+	}
+	return &sandbox.SetupError{
+		Rule:    "files-not-stored",
+		Message: "the files of the skill and of the workspace do not fit into the container, where they count as memory",
+		Hint:    "Remove large files from the workspace, or use a new one.",
+		Err:     errno,
+	}
+}
+
+// end returns when no process of the program is left, and all has come that is
+// to come. The report is nil if the container was killed before it could tell.
 func (t *tree) end() (report *handover.Report, killed bool) {
 	select {
 	case <-t.copied:
 	case <-t.toKill:
 		killed = true
-		t.container.backend.remove(t.container.id)
+		if !t.killInside() {
+			t.container.backend.remove(t.container.id)
+		}
 		select {
 		case <-t.copied:
 		case <-time.After(drainPatience):
@@ -113,5 +181,34 @@ func (t *tree) end() (report *handover.Report, killed bool) {
 	<-t.copied
 	<-t.written
 	t.reply.flush()
-	return t.reply.stderr.report(), killed
+	return t.reply.report.report(), killed
+}
+
+// killInside has the entry program kill the program and send back its files,
+// and tells whether it did.
+func (t *tree) killInside() bool {
+	select {
+	case <-t.reply.acked:
+	default:
+		return false
+	}
+	if t.copies == nil { // nothing would be lost
+		return false
+	}
+	<-t.written // it was read before it was acknowledged
+	if _, err := t.container.streams.conn.Write([]byte{handover.Kill}); err != nil {
+		return false
+	}
+	for said := t.reply.said.Load(); ; {
+		select {
+		case <-t.copied:
+			return true
+		case <-time.After(silencePatience):
+		}
+		now := t.reply.said.Load()
+		if now == said {
+			return false
+		}
+		said = now
+	}
 }

@@ -29,8 +29,6 @@ func hint(err error, image string) string {
 	noRuntime := new(noRuntimeError)
 	const build = `run "make image" in skills-mcp's source directory`
 	switch {
-	case errors.Is(err, errRemote):
-		return "DOCKER_HOST names an engine on another machine, which cannot share skills and workspaces: unset it to use this machine's."
 	case errors.Is(err, errNoEngine):
 		return `No Docker or Podman engine answers: start it, or set DOCKER_HOST to where it listens; "docker version" tells whether it answers.`
 	case errors.As(err, &noRuntime):
@@ -44,8 +42,6 @@ func hint(err error, image string) string {
 		return fmt.Sprintf("The image %s has not this version's entry program: %s, and base images of your own on %s.", image, build, DefaultImage)
 	case errors.Is(err, errUnbounded):
 		return "The engine lacks control groups for memory or processes: its log says which, and they are enabled by the kernel's boot parameters or, for a rootless engine, by cgroup version 2."
-	case errors.Is(err, errUnshared):
-		return "The engine's containers cannot write this user's directories: rootless engines and remapped users are not supported yet."
 	}
 	return "The Docker engine refuses to run containers: its log and that of skills-mcp say why."
 }

@@ -25,7 +25,7 @@ func expectUnavailable(t *testing.T, options docker.Options, says string) {
 func TestEngineThatCannotBeUsed(t *testing.T) {
 	for host, says := range map[string]string{
 		"unix://" + filepath.Join(t.TempDir(), "none.sock"): "start it",
-		"tcp://127.0.0.1:1": "unset it",
+		"tcp://127.0.0.1:1": "start it",
 		"no host at all":    "DOCKER_HOST",
 	} {
 		t.Setenv("DOCKER_HOST", host)

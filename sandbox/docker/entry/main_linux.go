@@ -11,9 +11,13 @@
 // The thread that starts the program has put a filter of system calls on
 // itself before. The program inherits it on top of the engine's own, which
 // differs between engines and their versions.
+//
+// Where files are copied it is root until it has stored the skill's, so that
+// the program cannot change them; then it is as unprivileged as elsewhere.
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -40,44 +44,90 @@ func serve() int {
 	signal.Notify(make(chan os.Signal, 1))
 	startThreads()
 	runtime.LockOSThread() // this one starts the program
-	if err := seccomp.Install(seccomp.Filter(seccomp.Surroundings{OwnNetwork: true})); err != nil {
-		fmt.Fprintln(os.Stderr, "system calls cannot be filtered:", err)
-		return 1
+	copies := os.Geteuid() == 0
+	if !copies {
+		if err := confine(); err != nil {
+			return 1
+		}
 	}
 	victims, err := markVictims()
 	if err != nil {
 		return 1
 	}
-	// No program may read the nonce in this process's memory.
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+	if err := hide(); err != nil {
 		return 1
 	}
 	order, err := handover.ReadOrder(os.Stdin)
 	if err != nil { // the server does not need this container any more
 		return 0
 	}
-	if _, err := os.Stdout.Write([]byte{handover.Ack}); err != nil {
+	if order.Files != copies {
+		fmt.Fprintln(os.Stderr, "only root stores files, and does nothing else")
 		return 1
+	}
+	if !copies {
+		if err := acknowledge(); err != nil {
+			return 1
+		}
 	}
 	// All of it now: while some is on its way, and nobody reads it, the engine
 	// would not notice that the server is gone.
+	input := bufio.NewReader(os.Stdin)
 	stdin := make([]byte, order.StdinBytes)
-	if _, err := io.ReadFull(os.Stdin, stdin); err != nil {
+	if _, err := io.ReadFull(input, stdin); err != nil {
 		return 1
 	}
-	var report handover.Report
-	if len(order.Argv) == 0 {
-		report = list(order)
+	if copies {
+		err = serveCopies(order, input, stdin, victims)
 	} else {
-		report = run(order, stdin, victims)
+		err = reply(order, carryOut(order, stdin, victims), nil)
 	}
-	if _, err := os.Stdout.Write(order.Nonce[:]); err != nil {
-		return 1
-	}
-	if _, err := os.Stderr.Write(append(order.Nonce[:], report.Encode()...)); err != nil {
+	if err != nil {
 		return 1
 	}
 	return 0
+}
+
+// confine puts the filter of system calls on this thread, and so on the
+// program.
+func confine() error {
+	err := seccomp.Install(seccomp.Filter(seccomp.Surroundings{OwnNetwork: true}))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "system calls cannot be filtered:", err)
+	}
+	return err
+}
+
+// hide keeps programs from reading the nonce in this process's memory.
+func hide() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
+
+func acknowledge() error {
+	_, err := os.Stdout.Write([]byte{handover.Ack})
+	return err
+}
+
+func carryOut(order handover.Order, stdin []byte, victims *os.File) handover.Report {
+	if len(order.Argv) == 0 {
+		return list(order)
+	}
+	return run(order, stdin, victims)
+}
+
+// reply writes what comes behind the program's own output.
+func reply(order handover.Order, report handover.Report, sendFiles func(io.Writer) error) error {
+	if _, err := os.Stdout.Write(order.Nonce[:]); err != nil {
+		return err
+	}
+	if sendFiles != nil {
+		if err := sendFiles(os.Stdout); err != nil {
+			return err
+		}
+		if _, err := os.Stdout.Write(order.Nonce[:]); err != nil {
+			return err
+		}
+	}
+	_, err := os.Stderr.Write(append(order.Nonce[:], report.Encode()...))
+	return err
 }
 
 // startThreads makes the runtime start threads, which it keeps.

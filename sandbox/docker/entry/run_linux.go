@@ -28,6 +28,7 @@ type program struct {
 	pid    int
 	deaths <-chan death
 	leash  <-chan struct{}
+	quota  quota
 	report handover.Report
 	ended  bool
 }
@@ -45,7 +46,7 @@ func run(order handover.Order, stdin []byte, victims *os.File) handover.Report {
 	if err != nil {
 		return handover.Report{Errno: errnoOf(err)}
 	}
-	p := program{pid: pid, deaths: deaths(), leash: leash()}
+	p := program{pid: pid, deaths: deaths(), leash: leash(), quota: newQuota(order)}
 	p.watch(order.Deadline)
 	p.report.PeakMemoryBytes, p.report.OOMKills = memory()
 	return p.report
@@ -117,13 +118,14 @@ func input(data []byte) (*os.File, error) {
 	return read, nil
 }
 
-// leash gives a channel that is closed when the server lets go.
+// leash gives a channel that is closed when the server lets go, or says to
+// kill.
 func leash() <-chan struct{} {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
 		for {
-			fds := []unix.PollFd{{Fd: 0}} // without events: told are only hang-up and errors
+			fds := []unix.PollFd{{Fd: 0, Events: unix.POLLIN}}
 			if n, err := unix.Poll(fds, -1); n > 0 || (err != nil && !errors.Is(err, unix.EINTR)) {
 				return
 			}
@@ -154,6 +156,7 @@ func deaths() <-chan death {
 // watch returns when no process is left.
 func (p *program) watch(deadline time.Duration) {
 	expired := time.After(deadline)
+	measured := p.quota.interval()
 	var lingered, round <-chan time.Time
 	for {
 		select {
@@ -171,6 +174,13 @@ func (p *program) watch(deadline time.Duration) {
 			p.leash, p.report.Killed = nil, !p.ended
 		case <-expired:
 			p.report.Killed = !p.ended
+		case <-measured:
+			if !p.quota.exceeded() {
+				measured = p.quota.interval()
+				continue
+			}
+			measured = nil
+			p.report.Killed, p.report.OverQuota = !p.ended, !p.ended
 		case <-lingered:
 		case <-round:
 		}

@@ -39,13 +39,15 @@ func newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
 	if used.Bytes >= spec.Limits.WorkspaceBytes {
 		spec.Limits.FileBytes = 1
 	}
+	spec.Limits.WorkspaceBytes = max(spec.Limits.WorkspaceBytes, used.Bytes)
+	spec.Limits.WorkspaceFiles = max(spec.Limits.WorkspaceFiles, used.Files)
 	free, _, _ := diskSpace(spec.Workspace)
 	return &quota{
 		free:      free,
 		workspace: spec.Workspace,
 		start:     start,
-		bytes:     max(spec.Limits.WorkspaceBytes, used.Bytes),
-		files:     max(spec.Limits.WorkspaceFiles, used.Files),
+		bytes:     spec.Limits.WorkspaceBytes,
+		files:     spec.Limits.WorkspaceFiles,
 	}
 }
 

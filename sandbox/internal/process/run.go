@@ -32,6 +32,13 @@ type Ending struct {
 	Killed bool   // by Kill, before it ended by itself
 	// OutOfMemory tells that the run had more memory than it may have.
 	OutOfMemory bool
+	// OverQuota tells that it was killed, where the program is, because its
+	// workspace held more than it may.
+	OverQuota bool
+	// ChangesLost is as in [sandbox.Result], and Uncollected is what is to be
+	// added to its ArtifactsOmitted: files that cannot be in the workspace.
+	ChangesLost bool
+	Uncollected int
 	// CPUTime and PeakMemoryBytes are as in [sandbox.Result].
 	CPUTime         time.Duration
 	PeakMemoryBytes int64
@@ -143,7 +150,8 @@ func (r *Runner) collect(spec sandbox.Spec, room *quota, result *sandbox.Result)
 		r.log.Warn("artifacts cannot be collected", "error", err) // the program removed its workspace
 		return
 	}
-	result.Artifacts, result.ArtifactsOmitted = after.Changed, after.Omitted
+	result.Artifacts = after.Changed
+	result.ArtifactsOmitted += after.Omitted
 	if room.exceeded(after.Snapshot) && (result.Status == sandbox.Exited || result.Status == sandbox.Signaled) {
 		result.Status, result.ExitCode, result.Signal = sandbox.QuotaExceeded, -1, ""
 	}
@@ -181,12 +189,14 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 		return sandbox.Result{}, err
 	}
 	result := sandbox.Result{
-		Stdout:          streams.Stdout.Output(),
-		Stderr:          streams.Stderr.Output(),
-		Duration:        duration,
-		CPUTime:         ended.CPUTime,
-		PeakMemoryBytes: ended.PeakMemoryBytes,
-		Info:            r.info,
+		Stdout:           streams.Stdout.Output(),
+		Stderr:           streams.Stderr.Output(),
+		Duration:         duration,
+		CPUTime:          ended.CPUTime,
+		PeakMemoryBytes:  ended.PeakMemoryBytes,
+		ArtifactsOmitted: ended.Uncollected,
+		ChangesLost:      ended.ChangesLost,
+		Info:             r.info,
 	}
 	result.Status, result.ExitCode, result.Signal = verdict(ended, context.Cause(ctx), streams.exceeded())
 	return result, nil
@@ -201,6 +211,8 @@ func verdict(ended Ending, cause error, exceeded bool) (status sandbox.Status, c
 		return sandbox.OutputLimit, -1, ""
 	case ended.OutOfMemory:
 		return sandbox.OutOfMemory, -1, ""
+	case ended.OverQuota:
+		return sandbox.QuotaExceeded, -1, ""
 	case ended.Signal == "":
 		return sandbox.Exited, ended.Code, ""
 	case cause == nil || !ended.Killed:

@@ -17,7 +17,7 @@ func orders() []handover.Order {
 		{Dir: "/"},
 		{
 			Nonce: [16]byte{1, 2, 3}, Dir: "/workspace", StdinBytes: 1 << 40, Deadline: time.Hour,
-			FileBytes: 1 << 41, OpenFiles: 1 << 20,
+			FileBytes: 1 << 41, OpenFiles: 1 << 20, Files: true, WorkspaceBytes: 1 << 42, WorkspaceFiles: 1 << 30,
 			Argv: []string{"/bin/sh", "-c", "two\nlines", "", "\xff\xfe\x00", strings.Repeat("long ", 10_000)},
 			Env:  []string{"PATH=/bin", "UNICODE=größe ☃"},
 		},

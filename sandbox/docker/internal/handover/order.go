@@ -2,15 +2,19 @@
 // say to each other over the container's three streams:
 //
 //   - The server writes one [Order] to standard input, then the program's own
-//     input, which the entry program takes at once and whole. The stream stays
-//     open: its end tells that the server lets go, or is dead.
-//   - The entry program writes [Ack] to standard output when it has the order.
-//     Then come the program's streams. When no process of the program is left,
-//     the order's nonce ends each stream, and a [Report] follows it on standard
-//     error.
+//     input, which the entry program takes at once and whole. If the order has
+//     Files, those of the skill and of the workspace follow, as package
+//     transfer writes them. The stream stays open: another byte, or its end,
+//     which tells that the server lets go or is dead, kills the program.
+//   - The entry program writes [Ack] to standard output when it has the order,
+//     and the files. Then come the program's streams. When no process of the
+//     program is left, the order's nonce ends each stream. On standard output
+//     the changes of the workspace's files follow it, if the order has Files,
+//     and the nonce again; on standard error a [Report].
 //
-// The entry program puts a filter of system calls on the program. Both sides
-// come from the same commit; [Version] tells when they do not.
+// The entry program puts a filter of system calls on the program. Where it is
+// root, for the sake of files, it is [User] before the program starts. Both
+// sides come from the same commit; [Version] tells when they do not.
 package handover
 
 import (
@@ -23,15 +27,28 @@ import (
 // Version is that of this protocol, and of what the entry program guarantees.
 // An image carries it as the label [VersionLabel].
 const (
-	Version      = "3"
+	Version      = "4"
 	VersionLabel = "skills-mcp.entry"
 )
 
 // Path is where an image has the entry program.
 const Path = "/usr/local/lib/skills-mcp/entry"
 
-// Ack is the first byte on standard output.
-const Ack = 0x06
+// The directories of a run as its program sees them.
+const (
+	SkillDir  = "/skill"
+	Workspace = "/workspace"
+)
+
+// User and group of programs whose files are copied: nobody.
+const User = 65534
+
+// Ack is the first byte on standard output, and Kill a byte on standard input
+// behind everything else.
+const (
+	Ack  = 0x06
+	Kill = 0x18
+)
 
 // NonceBytes is the length of a nonce.
 const NonceBytes = 16
@@ -62,17 +79,28 @@ type Order struct {
 	FileBytes, OpenFiles uint64
 	// StdinBytes is how much input follows.
 	StdinBytes uint64
+	// Files tells that files are copied: the workspace holds, at most,
+	// WorkspaceBytes and WorkspaceFiles, or as much as it did before the
+	// program. 0 means no limit.
+	Files                          bool
+	WorkspaceBytes, WorkspaceFiles uint64
 	// Deadline is after how long everything is killed, in case that the
 	// server cannot see to it.
 	Deadline time.Duration
 }
 
 // Encode gives the order as it is written: the length of the rest as four
-// bytes, the nonce, four numbers, and three lists.
+// bytes, the nonce, numbers, and three lists.
 func (o Order) Encode() []byte {
 	frame := make([]byte, 4, 1024)
 	frame = append(frame, o.Nonce[:]...)
-	for _, number := range []uint64{o.StdinBytes, uint64(o.Deadline), o.FileBytes, o.OpenFiles} {
+	files := uint64(0)
+	if o.Files {
+		files = 1
+	}
+	for _, number := range []uint64{
+		o.StdinBytes, uint64(o.Deadline), o.FileBytes, o.OpenFiles, files, o.WorkspaceBytes, o.WorkspaceFiles,
+	} {
 		frame = binary.AppendUvarint(frame, number)
 	}
 	for _, list := range [][]string{{o.Dir}, o.Argv, o.Env} {
@@ -110,6 +138,8 @@ func decode(frame []byte) (Order, error) {
 	o.StdinBytes = d.number()
 	o.Deadline = time.Duration(d.number())
 	o.FileBytes, o.OpenFiles = d.number(), d.number()
+	o.Files = d.number() != 0
+	o.WorkspaceBytes, o.WorkspaceFiles = d.number(), d.number()
 	dir := d.list()
 	o.Argv, o.Env = d.list(), d.list()
 	if d.failed || len(d.rest) > 0 || len(dir) != 1 {

@@ -7,8 +7,10 @@ import (
 
 // Report tells how a program ended. All numbers are big-endian.
 type Report struct {
-	// Errno says why the program could not be started; 0 if it was.
-	Errno int32
+	// Errno says why the program could not be started; 0 if it was. NotStored
+	// tells that the reason is that the order's files could not be stored.
+	Errno     int32
+	NotStored bool
 	// Code is the exit code; -1 where a signal ended the program.
 	Code int32
 	// SignalName is the name of that signal, padded with NUL.
@@ -16,6 +18,8 @@ type Report struct {
 	// Killed tells that the entry program killed the program itself, because
 	// of the order's deadline or because the server let go.
 	Killed bool
+	// OverQuota tells that it was because of what the workspace holds.
+	OverQuota bool
 	// CPUNanos is user and system time of all processes.
 	CPUNanos int64
 	// PeakMemoryBytes is the most memory that was in use at once, and OOMKills

@@ -1,0 +1,147 @@
+//go:build amd64 || arm64
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/transfer"
+)
+
+// gcPercent is Go's default. Only while the program runs no garbage is
+// collected.
+const gcPercent = 100
+
+// serveCopies stores files, runs the program and sends back what it has done
+// to those of the workspace.
+func serveCopies(order handover.Order, input *bufio.Reader, stdin []byte, victims *os.File) error {
+	debug.SetGCPercent(gcPercent)
+	workspace, before, failed := store(input)
+	if err := acknowledge(); err != nil {
+		return err
+	}
+	if failed != nil {
+		return reply(order, handover.Report{Errno: errnoOf(failed), NotStored: true}, func(w io.Writer) error {
+			return new(transfer.Tree).Send(w, nil)
+		})
+	}
+	debug.SetGCPercent(-1)
+	report := carryOut(order, stdin, victims)
+	debug.SetGCPercent(gcPercent)
+	// What is there counts as memory, of which there may be none left.
+	for _, dir := range []string{"/tmp", "/dev/shm"} {
+		empty(dir)
+	}
+	return reply(order, report, func(w io.Writer) error {
+		if err := os.Chmod(handover.Workspace, 0o700); err != nil { // the program may have locked it
+			return err
+		}
+		return transfer.ListWhole(workspace).SendChanges(w, workspace, before)
+	})
+}
+
+// store stores the skill as root and the workspace as the program's user, and
+// remembers what the workspace holds. From then on nothing is privileged.
+func store(input *bufio.Reader) (*os.Root, *transfer.Tree, error) {
+	skill, err := os.OpenRoot(handover.SkillDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer skill.Close()
+	if _, err := transfer.Receive(input, skill, transfer.Bounds{Readable: true}); err != nil {
+		return nil, nil, err
+	}
+	if err := drop(); err != nil {
+		return nil, nil, err
+	}
+	workspace, err := os.OpenRoot(handover.Workspace)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := transfer.Receive(input, workspace, transfer.Bounds{}); err != nil {
+		return nil, nil, err
+	}
+	return workspace, transfer.ListWhole(workspace), nil
+}
+
+// drop gives up all privileges for good.
+func drop() error {
+	err := shareOutput()
+	if err == nil {
+		err = giveWorkspace()
+	}
+	if err == nil {
+		err = dropBounding()
+	}
+	if err == nil {
+		err = syscall.Setgroups(nil)
+	}
+	if err == nil {
+		err = syscall.Setresgid(handover.User, handover.User, handover.User)
+	}
+	if err == nil {
+		err = syscall.Setresuid(handover.User, handover.User, handover.User)
+	}
+	if err == nil {
+		err = hide() // the change of users may have undone it
+	}
+	if err == nil {
+		err = confine()
+	}
+	return err
+}
+
+// giveWorkspace makes the program's user the owner of the workspace, where the
+// engine has not.
+func giveWorkspace() error {
+	info, err := os.Stat(handover.Workspace)
+	if err != nil || info.Sys().(*syscall.Stat_t).Uid == handover.User {
+		return err
+	}
+	return os.Chown(handover.Workspace, handover.User, handover.User)
+}
+
+// shareOutput lets programs open /dev/stdout and /dev/stderr, which the engine
+// gave to root.
+func shareOutput() error {
+	for _, stream := range []*os.File{os.Stdout, os.Stderr} {
+		if err := stream.Chmod(0o622); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropBounding empties the bounding set of this thread, which the program
+// inherits. The others lose the rest with their user.
+func dropBounding() error {
+	for capability := uintptr(0); ; capability++ {
+		set, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, capability, 0, 0, 0)
+		if errors.Is(err, unix.EINVAL) { // there are no more
+			return nil
+		}
+		if err == nil && set == 1 {
+			err = unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// empty removes what is in a directory, as far as that is possible.
+func empty(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, entry := range entries {
+		os.RemoveAll(filepath.Join(dir, entry.Name()))
+	}
+}

@@ -1,0 +1,15 @@
+//go:build !unix
+
+package transfer
+
+import "io/fs"
+
+// identity is the same for all files where the system does not tell.
+type identity struct{}
+
+func identify(fs.FileInfo) identity { return identity{} }
+
+const (
+	nonblock = 0
+	nofollow = 0
+)

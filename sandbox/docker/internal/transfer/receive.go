@@ -1,0 +1,170 @@
+package transfer
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Bounds are what a stream may bring. A zero field bounds nothing.
+type Bounds struct {
+	// Bytes is how much content all files may have together, holes aside.
+	Bytes int64
+	// FileBytes is the size of the largest file, holes included; what has the
+	// name of a longer one may be as long as that.
+	FileBytes int64
+	// Entries is how many directories, files, links and removals there may be.
+	Entries int
+	// Removable tells what may be removed; if nil, nothing.
+	Removable func(name string) bool
+	// Staging is a directory in which files are until they are whole, if it is
+	// there; else it is the top.
+	Staging string
+	// Readable makes all that comes readable to everybody, and nothing
+	// writable to others than its owner.
+	Readable bool
+}
+
+// Receive stores what a stream brings in a directory, in which others may read
+// and write at the same time: each file comes to its name whole. It stops at
+// the end of the stream and reads nothing behind it. Skipped counts what the
+// sender could not carry and what has no place here, such as a file where
+// there is a directory that others have filled.
+//
+// The error is ErrMalformed, or one of the file system; what came before it is
+// stored.
+func Receive(r *bufio.Reader, root *os.Root, bounds Bounds) (skipped int, err error) {
+	rc := receiver{decoder: decoder{r}, bounds: bounds, place: newPlace(root, bounds.Staging), left: bounds.Bytes, buffer: make([]byte, chunkBytes)}
+	defer func() { err = errors.Join(err, rc.place.finish()) }()
+	for entries := 0; ; entries++ {
+		h, err := rc.header()
+		if err != nil {
+			return rc.skipped, cutOff(err)
+		}
+		if h.kind == end {
+			sent, err := rc.number(maxEntries)
+			return rc.skipped + int(sent), cutOff(err)
+		}
+		if bounds.Entries > 0 && entries >= bounds.Entries {
+			return rc.skipped, fmt.Errorf("%w: more than %d entries", ErrMalformed, bounds.Entries)
+		}
+		if err := rc.store(h); err != nil {
+			return rc.skipped, cutOff(err)
+		}
+	}
+}
+
+// cutOff gives the error for a stream that has no end.
+func cutOff(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: cut off", ErrMalformed)
+	}
+	return err
+}
+
+type receiver struct {
+	decoder
+	bounds  Bounds
+	place   *place
+	left    int64 // of bounds.Bytes
+	skipped int
+	buffer  []byte
+}
+
+// store stores one record. That something has no place is no error.
+func (rc *receiver) store(h header) error {
+	if rc.bounds.Readable {
+		h.mode = readable(h)
+	}
+	var err error
+	switch h.kind {
+	case removal:
+		if rc.bounds.Removable == nil || !rc.bounds.Removable(h.path) {
+			return fmt.Errorf("%w: it removes what was not sent", ErrMalformed)
+		}
+		err = rc.place.remove(h.path)
+	case directory:
+		err = rc.place.directory(h.path, h.mode)
+	case file:
+		return rc.file(h)
+	case symlink:
+		err = rc.place.symlink(h.path, h.target)
+	case hardlink:
+		if !local(h.target) {
+			return ErrMalformed
+		}
+		err = rc.place.hardlink(h.path, h.target)
+	}
+	return rc.forgive(err)
+}
+
+// forgive counts what has no place.
+func (rc *receiver) forgive(err error) error {
+	if err == nil || !noPlace(err) {
+		return err
+	}
+	rc.skipped++
+	return nil
+}
+
+func readable(h header) fs.FileMode {
+	if h.kind == directory || h.mode&0o111 != 0 {
+		return 0o755
+	}
+	return 0o644
+}
+
+// file stores a file beside the directory's names before it gets its own.
+func (rc *receiver) file(h header) error {
+	if limit := rc.bounds.FileBytes; limit > 0 && h.size > max(limit, rc.place.size(h.path)) {
+		return fmt.Errorf("%w: a file of %d bytes", ErrMalformed, h.size)
+	}
+	f, staged, err := rc.place.stageFile()
+	if err != nil {
+		return err
+	}
+	err = rc.content(f, h.size)
+	if err == nil {
+		err = f.Truncate(h.size)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, rc.place.discard(staged))
+	}
+	return rc.forgive(rc.place.file(staged, h.path, h.mode, time.Unix(0, h.mtime)))
+}
+
+// content reads a file's parts, in ascending order, and writes them.
+func (rc *receiver) content(f *os.File, size int64) error {
+	at := int64(0)
+	for {
+		gap, err := rc.number(1<<63 - 1)
+		if err != nil {
+			return err
+		}
+		n, err := rc.number(chunkBytes)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return nil
+		}
+		if int64(gap) > size-at || int64(n) > size-at-int64(gap) {
+			return fmt.Errorf("%w: content behind the end of a file", ErrMalformed)
+		}
+		if rc.left -= int64(n); rc.bounds.Bytes > 0 && rc.left < 0 {
+			return fmt.Errorf("%w: more than %d bytes", ErrMalformed, rc.bounds.Bytes)
+		}
+		chunk := rc.buffer[:n]
+		if _, err := io.ReadFull(rc.r, chunk); err != nil {
+			return err
+		}
+		if _, err := f.WriteAt(chunk, at+int64(gap)); err != nil {
+			return err
+		}
+		at += int64(gap) + int64(n)
+	}
+}

@@ -1,0 +1,67 @@
+package transfer
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"slices"
+)
+
+// Send writes all of a tree. What has gone meanwhile is left out.
+func (t *Tree) Send(w io.Writer, root *os.Root) error {
+	return t.SendChanges(w, root, newTree())
+}
+
+// SendChanges writes what makes one that holds before hold t.
+func (t *Tree) SendChanges(w io.Writer, root *os.Root, before *Tree) error {
+	s := sender{encoder: encoder{bufio.NewWriterSize(w, chunkBytes)}, root: root, buffer: make([]byte, chunkBytes)}
+	for _, name := range slices.Backward(before.order) {
+		if !t.cut && !t.Has(name) {
+			s.header(header{kind: removal, path: name})
+		}
+	}
+	resent := make(map[string]bool)
+	for _, name := range t.order {
+		e := t.entries[name]
+		if old, had := before.entries[name]; had && old == e && !resent[e.target] {
+			continue
+		}
+		resent[name] = e.kind == file
+		if err := s.entry(e); err != nil {
+			return err
+		}
+	}
+	s.w.WriteByte(byte(end))
+	s.number(uint64(t.skipped))
+	return s.w.Flush()
+}
+
+type sender struct {
+	encoder
+	root   *os.Root
+	buffer []byte
+}
+
+func (s *sender) entry(e entry) error {
+	if e.kind != file {
+		s.header(e.header)
+		return nil
+	}
+	f, info, err := openFile(s.root, e.path)
+	if err != nil { // gone, or closed to us
+		return nil
+	}
+	defer f.Close()
+	e.size, e.mtime = info.Size(), info.ModTime().UnixNano()
+	s.header(e.header)
+	at := int64(0)
+	err = readData(f, e.size, s.buffer, func(offset int64, chunk []byte) {
+		s.number(uint64(offset - at))
+		s.number(uint64(len(chunk)))
+		s.w.Write(chunk)
+		at = offset + int64(len(chunk))
+	})
+	s.number(0)
+	s.number(0)
+	return err
+}

@@ -1,0 +1,205 @@
+package transfer
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
+)
+
+// Tree is what a directory held when it was looked at.
+type Tree struct {
+	entries map[string]entry
+	order   []string // directories before what is in them
+	// skipped counts what cannot be carried: special files, and what cannot
+	// be read or is too deep.
+	skipped int
+	// cut tells that there may be more than was looked at.
+	cut bool
+}
+
+// entry is one directory, file or link. Two that are equal need not be carried.
+type entry struct {
+	header
+	identity identity // of a file
+	digest   uint64   // of a file's content, where it was taken
+}
+
+// Has tells whether a path, slash-separated, was there.
+func (t *Tree) Has(name string) bool {
+	_, has := t.entries[name]
+	return has
+}
+
+// List looks at a directory.
+func List(root *os.Root) *Tree {
+	walk := walker{root: root, tree: newTree(), names: make(map[identity]string)}
+	walk.dir(".", 0)
+	return walk.tree
+}
+
+// ListWhole looks at a directory in which nothing else happens and of which
+// the caller is the owner, and at the content of its files. Directories and
+// files whose modes keep their owner out are opened to him.
+func ListWhole(root *os.Root) *Tree {
+	walk := walker{root: root, tree: newTree(), names: make(map[identity]string), whole: true}
+	walk.dir(".", 0)
+	return walk.tree
+}
+
+func newTree() *Tree { return &Tree{entries: make(map[string]entry)} }
+
+type walker struct {
+	root  *os.Root
+	tree  *Tree
+	names map[identity]string // the first name of each file with more than one
+	whole bool
+}
+
+func (w *walker) dir(name string, depth int) {
+	if depth > maxDepth {
+		w.tree.skipped++
+		return
+	}
+	dir, err := w.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			w.tree.skipped++
+			w.tree.cut = true
+		}
+		return
+	}
+	list, err := dir.ReadDir(maxEntries)
+	dir.Close() // before going deeper, so that depth costs no descriptors
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.tree.cut = true
+	}
+	for _, found := range list {
+		if len(w.tree.order) >= maxEntries {
+			w.tree.skipped++
+			w.tree.cut = true
+			return
+		}
+		if below := path.Join(name, found.Name()); w.entry(below) {
+			w.dir(below, depth+1)
+		}
+	}
+}
+
+// entry looks at one path and tells whether it is a directory.
+func (w *walker) entry(name string) (isDir bool) {
+	info, err := w.root.Lstat(name)
+	if err != nil {
+		return false // removed meanwhile
+	}
+	e := entry{header: header{path: name, mode: info.Mode().Perm()}}
+	switch info.Mode().Type() {
+	case fs.ModeDir:
+		e.kind, isDir = directory, true
+		if w.whole && e.mode&0o700 != 0o700 {
+			err = w.root.Chmod(name, e.mode|0o700)
+		}
+	case fs.ModeSymlink:
+		e.kind, e.mode = symlink, 0
+		e.target, err = w.root.Readlink(name)
+	case 0:
+		err = w.file(&e, info)
+	default:
+		w.tree.skipped++
+		return false
+	}
+	if err != nil || !local(name) {
+		w.tree.skipped++
+		return isDir
+	}
+	w.tree.entries[name] = e
+	w.tree.order = append(w.tree.order, name)
+	return isDir
+}
+
+// file completes the entry of a regular file, which may be another name of one
+// that was seen before.
+func (w *walker) file(e *entry, info fs.FileInfo) error {
+	e.identity = identify(info)
+	if filestat.Links(info) > 1 {
+		if first, seen := w.names[e.identity]; seen {
+			e.kind, e.mode, e.target = hardlink, 0, first
+			return nil
+		}
+		w.names[e.identity] = e.path
+	}
+	e.kind, e.size, e.mtime = file, info.Size(), info.ModTime().UnixNano()
+	if !w.whole {
+		return nil
+	}
+	if e.mode&0o400 == 0 {
+		if err := w.root.Chmod(e.path, e.mode|0o400); err != nil {
+			return err
+		}
+	}
+	hash := maphash.Hash{}
+	hash.SetSeed(seed)
+	err := w.read(e.path, e.size, func(offset int64, chunk []byte) {
+		hash.Write(binary.AppendUvarint(nil, uint64(offset)))
+		hash.Write(chunk)
+	})
+	e.digest = hash.Sum64()
+	return err
+}
+
+// seed is of digests that never leave the process: whoever writes the files
+// cannot know it.
+var seed = maphash.MakeSeed()
+
+func (w *walker) read(name string, size int64, each func(offset int64, chunk []byte)) error {
+	f, _, err := openFile(w.root, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return readData(f, size, make([]byte, chunkBytes), each)
+}
+
+// openFile opens a regular file, and nothing else.
+func openFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|nonblock|nofollow, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// readData reads what is no hole of the first size bytes of a file.
+func readData(f *os.File, size int64, buffer []byte, each func(offset int64, chunk []byte)) error {
+	for offset := int64(0); offset < size; {
+		from, to := nextData(f, offset, size)
+		for from < to {
+			n, err := f.ReadAt(buffer[:min(int64(len(buffer)), to-from)], from)
+			if n > 0 {
+				each(from, buffer[:n])
+			}
+			from += int64(n)
+			if errors.Is(err, io.EOF) { // it is shorter now
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+		offset = to
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// A run of which the changes are lost is no success, and keeps its own ending.
+func TestLostChangesAreTold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		result sandbox.Result
+		code   Code
+		says   string
+	}{
+		{sandbox.Result{Status: sandbox.Exited, ChangesLost: true}, CodeExecutionFailed, "exit code 0, but"},
+		{sandbox.Result{Status: sandbox.Exited, ExitCode: 7, ChangesLost: true}, CodeExecutionFailed, "exit code 7;"},
+		{sandbox.Result{Status: sandbox.TimedOut, ExitCode: -1, ChangesLost: true}, CodeExecutionTimeout, "killed after"},
+	} {
+		failure := runFailure(c.result)
+		if failure == nil || failure.Code != c.code || !strings.Contains(failure.Message, c.says) || !strings.Contains(failure.Message, "did not come back") {
+			t.Errorf("%+v gives %+v", c.result, failure)
+		}
+	}
+	if failure := runFailure(sandbox.Result{Status: sandbox.Exited}); failure != nil {
+		t.Errorf("a success gives %+v", failure)
+	}
+}
