@@ -36,7 +36,8 @@ type Bounds struct {
 // there is a directory that others have filled.
 //
 // The error is ErrMalformed, or one of the file system; what came before it is
-// stored.
+// stored. Nothing is removed before all else is stored, but for what is in the
+// way of it: a file that has another name now is never without one.
 func Receive(r *bufio.Reader, root *os.Root, bounds Bounds) (skipped int, err error) {
 	rc := receiver{decoder: decoder{r}, bounds: bounds, place: newPlace(root, bounds.Staging), left: bounds.Bytes, buffer: make([]byte, chunkBytes)}
 	defer func() { err = errors.Join(err, rc.place.finish()) }()
@@ -47,7 +48,10 @@ func Receive(r *bufio.Reader, root *os.Root, bounds Bounds) (skipped int, err er
 		}
 		if h.kind == end {
 			sent, err := rc.number(maxEntries)
-			return rc.skipped + int(sent), cutOff(err)
+			if err == nil {
+				err = rc.place.removeDoomed()
+			}
+			return rc.skipped + rc.place.kept + int(sent), cutOff(err)
 		}
 		if bounds.Entries > 0 && entries >= bounds.Entries {
 			return rc.skipped, fmt.Errorf("%w: more than %d entries", ErrMalformed, bounds.Entries)
@@ -86,7 +90,7 @@ func (rc *receiver) store(h header) error {
 		if rc.bounds.Removable == nil || !rc.bounds.Removable(h.path) {
 			return fmt.Errorf("%w: it removes what was not sent", ErrMalformed)
 		}
-		err = rc.place.remove(h.path)
+		err = rc.place.doom(h.path)
 	case directory:
 		err = rc.place.directory(h.path, h.mode)
 	case file:
@@ -94,7 +98,7 @@ func (rc *receiver) store(h header) error {
 	case symlink:
 		err = rc.place.symlink(h.path, h.target)
 	case hardlink:
-		if !local(h.target) {
+		if !valid(h.target) {
 			return ErrMalformed
 		}
 		err = rc.place.hardlink(h.path, h.target)
