@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/seccomp"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 )
 
@@ -63,6 +65,9 @@ func start(order handover.Order, data []byte, victims *os.File) (int, error) {
 		return 0, err
 	}
 	supervisor.DefaultSignals()
+	if err := guardThreads(); err != nil {
+		return 0, err
+	}
 	// The program inherits the mark, with which this process does not go on.
 	if _, err := victims.WriteString("1000"); err != nil {
 		return 0, err
@@ -77,6 +82,24 @@ func start(order handover.Order, data []byte, victims *os.File) (int, error) {
 		err = unmarkErr
 	}
 	return pid, err
+}
+
+// guardThreads has programs started by this thread not change how this process
+// is scheduled. It has all its threads by now.
+func guardThreads() error {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return err
+	}
+	last := 0
+	for _, thread := range threads {
+		number, err := strconv.Atoi(thread.Name())
+		if err != nil {
+			return err
+		}
+		last = max(last, number)
+	}
+	return seccomp.Install(seccomp.Guard(last))
 }
 
 // limit sets what the engine may not have set: rootless ones cannot. This
