@@ -1,6 +1,10 @@
 package docker_test
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -65,5 +69,114 @@ print("end")
 				t.Errorf("%s%s", result.Stdout.Data, result.Stderr.Data)
 			}
 		})
+	}
+}
+
+// No signal ends the first process, not even one that says to be a fault of it,
+// and not after the program's end, when output is ready to be read.
+func TestProgramsCannotEndTheirInit(t *testing.T) {
+	t.Parallel()
+	for name, open := range backends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := python(`
+import ctypes, fcntl, os, signal
+libc = ctypes.CDLL(None)
+open("changed", "wb").write(os.urandom(4 << 20))
+for number in range(1, 65):
+    for _ in range(10):
+        libc.kill(1, number)
+        libc.sigqueue(1, number, 0)
+F_SETSIG = 10
+for stream in (1, 2):
+    fcntl.fcntl(stream, fcntl.F_SETOWN, 1)
+    fcntl.fcntl(stream, F_SETSIG, signal.SIGSEGV)
+    fcntl.fcntl(stream, fcntl.F_SETFL, os.O_ASYNC)
+print("end")
+`)
+			spec.Workspace = t.TempDir()
+			result := run(t, open(t), spec)
+			if result.Status != sandbox.Exited || string(result.Stdout.Data) != "end\n" || result.ChangesLost {
+				t.Errorf("%+v: %s", result, result.Stderr.Data)
+			}
+			if info, err := os.Stat(filepath.Join(spec.Workspace, "changed")); err != nil || info.Size() != 4<<20 {
+				t.Errorf("what it changed: %v, %v", info, err)
+			}
+		})
+	}
+}
+
+// A program shares its streams with the first process, with all flags.
+func TestFlagsOfStreamsDoNotOutliveThePrograms(t *testing.T) {
+	t.Parallel()
+	backend := openCopying(t)
+	for _, flag := range []string{"O_NONBLOCK", "O_DIRECT", "O_ASYNC", "O_APPEND"} {
+		spec := python(`
+import fcntl, os
+open("changed", "wb").write(os.urandom(4 << 20))
+for stream in (1, 2):
+    fcntl.fcntl(stream, fcntl.F_SETFL, os.` + flag + `)
+    fcntl.fcntl(stream, 1031, 4096) # F_SETPIPE_SZ
+`)
+		spec.Workspace = t.TempDir()
+		if result := run(t, backend, spec); result.Status != sandbox.Exited || result.ChangesLost {
+			t.Errorf("%s: %+v: %s", flag, result, result.Stderr.Data)
+		}
+		if info, err := os.Stat(filepath.Join(spec.Workspace, "changed")); err != nil || info.Size() != 4<<20 {
+			t.Errorf("%s: what it changed: %v, %v", flag, info, err)
+		}
+	}
+}
+
+// What is left of a program without any process may be all the memory there
+// is: files of no length in directories that cannot be read, or that are too
+// deep to be removed, and shared memory.
+func TestLeftMemoryDoesNotKeepChangesBack(t *testing.T) {
+	t.Parallel()
+	backend := openCopying(t)
+	for name, fill := range map[string]string{
+		"files":    `os.chdir("/tmp"); each = lambda n: os.close(os.open(str(n), os.O_CREAT | os.O_WRONLY))`,
+		"unread":   `os.mkdir("/tmp/d"); os.chdir("/tmp/d"); os.chmod(".", 0o300); each = lambda n: os.close(os.open(str(n), os.O_CREAT | os.O_WRONLY))`,
+		"deep":     `os.chdir("/tmp"); each = lambda n: (os.mkdir("d"), os.chdir("d"))`,
+		"messages": `libc = ctypes.CDLL(None); message = b"12345678" * 1000; each = lambda n: (queue := libc.msgget(0, 0o600)) >= 0 and [0 for _ in range(2) if libc.msgsnd(queue, message, 7000, 0)]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := python("import ctypes, itertools, os\nopen('changed', 'w').write('changed')\n" + fill + "\nfor n in itertools.count(): each(n)")
+			spec.Workspace, spec.Limits = t.TempDir(), sandbox.Limits{MemoryBytes: 64 << 20}
+			result := run(t, backend, spec)
+			if result.ChangesLost || result.Status == sandbox.TimedOut {
+				t.Errorf("%+v: %s", result, result.Stderr.Data)
+			}
+			if content, err := os.ReadFile(filepath.Join(spec.Workspace, "changed")); string(content) != "changed" {
+				t.Errorf("what it changed: %q, %v", content, err)
+			}
+		})
+	}
+}
+
+// In a workspace that is full, programs can tidy up.
+func TestFullWorkspaceCanBeTidiedUpWithCopies(t *testing.T) {
+	t.Parallel()
+	backend := openCopying(t)
+	workspace := t.TempDir()
+	in := func(name string) string { return filepath.Join(workspace, name) }
+	content := strings.Repeat("x", 2<<20)
+	if err := errors.Join(os.WriteFile(in("large"), []byte(content), 0o644), os.WriteFile(in("other"), []byte(content), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	result := run(t, backend, sandbox.Spec{
+		Shell: "mkdir -p kept && mv large kept/renamed && rm other", Workspace: workspace, Limits: sandbox.Limits{WorkspaceBytes: 1 << 20},
+	})
+	if result.ChangesLost || result.ExitCode != 0 {
+		t.Errorf("%+v: %s", result, result.Stderr.Data)
+	}
+	if got, err := os.ReadFile(in("kept/renamed")); string(got) != content {
+		t.Errorf("the renamed file has %d bytes, %v", len(got), err)
+	}
+	for _, name := range []string{"large", "other"} {
+		if _, err := os.Stat(in(name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there: %v", name, err)
+		}
 	}
 }
