@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"io"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -17,9 +18,15 @@ import (
 // to end.
 const drainPatience = 5 * time.Second
 
-// silencePatience is how long a container may say nothing between the order to
-// kill its program and the end of what it sends back.
-const silencePatience = 5 * time.Second
+// These bound how long a container may take from the order to kill its program.
+// Programs can keep its entry program from running, or have their output come
+// on and on, so their end counts; after it the entry program looks at all files
+// before it sends them.
+const (
+	killPatience    = 10 * time.Second // to the end of the program's output
+	silencePatience = 30 * time.Second // after that, without a word
+	returnPatience  = 15 * time.Minute // all in all
+)
 
 // tree is a program in a container, with all its processes.
 type tree struct {
@@ -28,6 +35,7 @@ type tree struct {
 	reply     *reply
 	copied    chan struct{} // closed when nothing more comes
 	written   chan struct{} // closed when nothing more is written
+	taken     atomic.Int64  // bytes that the engine has taken so far
 	toKill    chan struct{} // closed by Kill
 	killOnce  sync.Once
 }
@@ -57,6 +65,7 @@ func (c *container) hand(order handover.Order, spec sandbox.Spec, stdout, stderr
 	go func() {
 		defer close(t.written)
 		t.write(order, spec.Stdin)
+		t.writeKill()
 	}()
 	go func() {
 		defer close(t.copied)
@@ -68,7 +77,11 @@ func (c *container) hand(order handover.Order, spec sandbox.Spec, stdout, stderr
 // write writes the order and all that follows it. What goes wrong shows in the
 // reply.
 func (t *tree) write(order handover.Order, stdin []byte) {
-	conn := t.container.streams.conn
+	conn := writerFunc(func(p []byte) (int, error) {
+		n, err := t.container.streams.conn.Write(p)
+		t.taken.Add(int64(n))
+		return n, err
+	})
 	if _, err := conn.Write(order.Encode()); err != nil {
 		return
 	}
@@ -84,19 +97,39 @@ func (t *tree) write(order handover.Order, stdin []byte) {
 	}
 }
 
-// started waits until the container has the order, and tells whether it will
-// ever have it.
-func (t *tree) started(ctx context.Context) bool {
+// writeKill tells the entry program to kill its program, once that is asked for.
+// What goes wrong shows in that nothing comes.
+func (t *tree) writeKill() {
 	select {
-	case <-t.reply.acked:
-	case <-ctx.Done():
 	case <-t.copied:
+	case <-t.toKill:
+		if t.canReturn() { // else there would be something before it
+			t.container.streams.conn.Write([]byte{handover.Kill})
+		}
 	}
-	select {
-	case <-t.reply.acked:
-		return true
-	default:
-		return false
+}
+
+// canReturn tells whether there are files that a container can send back.
+func (t *tree) canReturn() bool { return t.copies != nil && t.reply.hasAcked() }
+
+// started waits until the container has the order, and tells whether it will
+// ever have it: not if it takes nothing any more.
+func (t *tree) started(ctx context.Context) bool {
+	for taken := t.taken.Load(); ; {
+		select {
+		case <-t.reply.acked:
+			return true
+		case <-ctx.Done():
+			return t.reply.hasAcked()
+		case <-t.copied:
+			return t.reply.hasAcked()
+		case <-time.After(t.container.backend.ackPatience):
+		}
+		now := t.taken.Load()
+		if now == taken {
+			return t.reply.hasAcked()
+		}
+		taken = now
 	}
 }
 
@@ -184,21 +217,20 @@ func (t *tree) end() (report *handover.Report, killed bool) {
 	return t.reply.report.report(), killed
 }
 
-// killInside has the entry program kill the program and send back its files,
-// and tells whether it did.
+// killInside waits for the entry program to kill the program and to send back
+// its files, and tells whether it did.
 func (t *tree) killInside() bool {
+	if !t.canReturn() { // nothing would be lost
+		return false
+	}
 	select {
-	case <-t.reply.acked:
-	default:
+	case <-t.copied:
+		return true
+	case <-t.reply.ended:
+	case <-time.After(killPatience):
 		return false
 	}
-	if t.copies == nil { // nothing would be lost
-		return false
-	}
-	<-t.written // it was read before it was acknowledged
-	if _, err := t.container.streams.conn.Write([]byte{handover.Kill}); err != nil {
-		return false
-	}
+	giveUp := time.Now().Add(returnPatience)
 	for said := t.reply.said.Load(); ; {
 		select {
 		case <-t.copied:
@@ -206,7 +238,7 @@ func (t *tree) killInside() bool {
 		case <-time.After(silencePatience):
 		}
 		now := t.reply.said.Load()
-		if now == said {
+		if now == said || time.Now().After(giveUp) {
 			return false
 		}
 		said = now

@@ -59,6 +59,9 @@ func ListWhole(root *os.Root) *Tree {
 // list looks at no more entries than most.
 func list(root *os.Root, most int, whole bool) *Tree {
 	walk := walker{root: root, tree: newTree(), names: make(map[identity]string), left: most, whole: whole}
+	if whole {
+		walk.buffer = make([]byte, chunkBytes)
+	}
 	walk.dir(".", 0)
 	return walk.tree
 }
@@ -71,6 +74,8 @@ type walker struct {
 	names map[identity]string // the first name of each file with more than one
 	left  int                 // how many entries are still looked at
 	whole bool
+	// buffer is for the content of files, where that is looked at.
+	buffer []byte
 }
 
 // miss tells that something is there of which the tree does not tell.
@@ -185,7 +190,7 @@ func (w *walker) read(name string, size int64, each func(offset int64, chunk []b
 		return err
 	}
 	defer f.Close()
-	return readData(f, size, make([]byte, chunkBytes), each)
+	return readData(f, size, w.buffer, each)
 }
 
 // openFile opens a regular file, and nothing else.
