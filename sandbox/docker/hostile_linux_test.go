@@ -3,6 +3,7 @@ package docker_test
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -178,5 +179,39 @@ func TestFullWorkspaceCanBeTidiedUpWithCopies(t *testing.T) {
 		if _, err := os.Stat(in(name)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is still there: %v", name, err)
 		}
+	}
+}
+
+// What does not fit on the server's disk is told, and costs nothing that was
+// there.
+func TestFullDiskIsTold(t *testing.T) {
+	t.Parallel()
+	backend := openCopying(t)
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to mount a small file system")
+	}
+	workspace := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "none", workspace).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Cleanup(func() { exec.Command("umount", workspace).Run() })
+	in := func(name string) string { return filepath.Join(workspace, name) }
+	if err := os.WriteFile(in("old"), []byte("text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	result := run(t, backend, sandbox.Spec{Shell: "head -c 8000000 /dev/urandom > big && mv old new", Workspace: workspace})
+	if result.ExitCode != 0 || !result.ChangesLost {
+		t.Errorf("%+v: %s", result, result.Stderr.Data)
+	}
+	one, _ := os.ReadFile(in("old"))
+	other, _ := os.ReadFile(in("new"))
+	if string(one) != "text" && string(other) != "text" {
+		t.Errorf("a file is lost by its renaming")
+	}
+	if left, err := filepath.Glob(filepath.Join(workspace, sandbox.PrivateDir, ".incoming-*")); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	if result := run(t, backend, sandbox.Spec{Shell: "rm -f old && echo text > new", Workspace: workspace}); result.ChangesLost {
+		t.Errorf("once there is space: %+v", result)
 	}
 }

@@ -18,16 +18,6 @@ import (
 // to end.
 const drainPatience = 5 * time.Second
 
-// These bound how long a container may take from the order to kill its program.
-// Programs can keep its entry program from running, or have their output come
-// on and on, so their end counts; after it the entry program looks at all files
-// before it sends them.
-const (
-	killPatience    = 10 * time.Second // to the end of the program's output
-	silencePatience = 30 * time.Second // after that, without a word
-	returnPatience  = 15 * time.Minute // all in all
-)
-
 // tree is a program in a container, with all its processes.
 type tree struct {
 	container *container
@@ -91,26 +81,17 @@ func (t *tree) write(order handover.Order, stdin []byte) {
 	if t.copies == nil {
 		return
 	}
-	if err := t.copies.send(conn); err != nil {
-		t.container.release() // which would wait for the rest
+	err := t.copies.send(conn)
+	if err == nil {
+		return
+	}
+	t.container.release() // which would wait for the rest
+	select {
+	case <-t.toKill: // it was given up
+	default:
 		t.container.backend.log.Warn("files cannot be sent to a container", "error", err)
 	}
 }
-
-// writeKill tells the entry program to kill its program, once that is asked for.
-// What goes wrong shows in that nothing comes.
-func (t *tree) writeKill() {
-	select {
-	case <-t.copied:
-	case <-t.toKill:
-		if t.canReturn() { // else there would be something before it
-			t.container.streams.conn.Write([]byte{handover.Kill})
-		}
-	}
-}
-
-// canReturn tells whether there are files that a container can send back.
-func (t *tree) canReturn() bool { return t.copies != nil && t.reply.hasAcked() }
 
 // started waits until the container has the order, and tells whether it will
 // ever have it: not if it takes nothing any more.
@@ -132,9 +113,6 @@ func (t *tree) started(ctx context.Context) bool {
 		taken = now
 	}
 }
-
-// Kill implements [process.Tree].
-func (t *tree) Kill() { t.killOnce.Do(func() { close(t.toKill) }) }
 
 // Wait implements [process.Tree].
 func (t *tree) Wait() (process.Ending, error) {
@@ -168,6 +146,15 @@ func (t *tree) Wait() (process.Ending, error) {
 	return ending, nil
 }
 
+// abandon lets go of a container that never had the order.
+func (t *tree) abandon() {
+	t.Kill()
+	t.end()
+	if t.copies != nil {
+		t.copies.close() // nothing has changed
+	}
+}
+
 // closeCopies returns when what came back is stored, and tells whether
 // something is missing.
 func (t *tree) closeCopies() (lost bool) {
@@ -187,9 +174,13 @@ func notStarted(report *handover.Report) error {
 	if !report.NotStored {
 		return process.StartFailed(errno)
 	}
+	message := "the files of the skill and of the workspace cannot be stored in the container"
+	if errno == syscall.ENOSPC {
+		message = "the files of the skill and of the workspace do not fit into the container, where they count as memory"
+	}
 	return &sandbox.SetupError{
 		Rule:    "files-not-stored",
-		Message: "the files of the skill and of the workspace do not fit into the container, where they count as memory",
+		Message: message,
 		Hint:    "Remove large files from the workspace, or use a new one.",
 		Err:     errno,
 	}
@@ -215,32 +206,4 @@ func (t *tree) end() (report *handover.Report, killed bool) {
 	<-t.written
 	t.reply.flush()
 	return t.reply.report.report(), killed
-}
-
-// killInside waits for the entry program to kill the program and to send back
-// its files, and tells whether it did.
-func (t *tree) killInside() bool {
-	if !t.canReturn() { // nothing would be lost
-		return false
-	}
-	select {
-	case <-t.copied:
-		return true
-	case <-t.reply.ended:
-	case <-time.After(killPatience):
-		return false
-	}
-	giveUp := time.Now().Add(returnPatience)
-	for said := t.reply.said.Load(); ; {
-		select {
-		case <-t.copied:
-			return true
-		case <-time.After(silencePatience):
-		}
-		now := t.reply.said.Load()
-		if now == said || time.Now().After(giveUp) {
-			return false
-		}
-		said = now
-	}
 }

@@ -12,7 +12,8 @@ import (
 
 // Bounds are what a stream may bring. A zero field bounds nothing.
 type Bounds struct {
-	// Bytes is how much content all files may have together, holes aside.
+	// Bytes is how much disk space all files may have together: holes count
+	// where they take any.
 	Bytes int64
 	// FileBytes is the size of the largest file, holes included; what has the
 	// name of a longer one may be as long as that.
@@ -127,6 +128,11 @@ func (rc *receiver) file(h header) error {
 	if limit := rc.bounds.FileBytes; limit > 0 && h.size > max(limit, rc.place.size(h.path)) {
 		return fmt.Errorf("%w: a file of %d bytes", ErrMalformed, h.size)
 	}
+	if !sparse {
+		if err := rc.charge(h.size); err != nil {
+			return err
+		}
+	}
 	f, staged, err := rc.place.stageFile()
 	if err != nil {
 		return err
@@ -139,6 +145,18 @@ func (rc *receiver) file(h header) error {
 		return errors.Join(err, rc.place.discard(staged))
 	}
 	return rc.forgive(rc.place.file(staged, h.path, h.mode, time.Unix(0, h.mtime)))
+}
+
+// charge counts disk space.
+func (rc *receiver) charge(bytes int64) error {
+	if rc.bounds.Bytes == 0 {
+		return nil
+	}
+	if bytes > rc.left {
+		return fmt.Errorf("%w: more than %d bytes", ErrMalformed, rc.bounds.Bytes)
+	}
+	rc.left -= bytes
+	return nil
 }
 
 // content reads a file's parts, in ascending order, and writes them.
@@ -159,8 +177,10 @@ func (rc *receiver) content(f *os.File, size int64) error {
 		if int64(gap) > size-at || int64(n) > size-at-int64(gap) {
 			return fmt.Errorf("%w: content behind the end of a file", ErrMalformed)
 		}
-		if rc.left -= int64(n); rc.bounds.Bytes > 0 && rc.left < 0 {
-			return fmt.Errorf("%w: more than %d bytes", ErrMalformed, rc.bounds.Bytes)
+		if sparse {
+			if err := rc.charge(int64(n)); err != nil {
+				return err
+			}
 		}
 		chunk := rc.buffer[:n]
 		if _, err := io.ReadFull(rc.r, chunk); err != nil {
