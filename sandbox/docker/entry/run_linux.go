@@ -44,11 +44,12 @@ type death struct {
 // run runs the program of an order and returns when none of its processes is
 // left.
 func run(order handover.Order, stdin []byte, victims *os.File) handover.Report {
+	quota := newQuota(order) // before the program adds to what there is
 	pid, err := start(order, stdin, victims)
 	if err != nil {
 		return handover.Report{Errno: errnoOf(err)}
 	}
-	p := program{pid: pid, deaths: deaths(), leash: leash(), quota: newQuota(order)}
+	p := program{pid: pid, deaths: deaths(), leash: leash(), quota: quota}
 	p.watch(order.Deadline)
 	p.report.PeakMemoryBytes, p.report.OOMKills = memory()
 	return p.report
