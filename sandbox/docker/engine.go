@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/client"
-	"github.com/docker/docker/pkg/stdcopy"
 )
 
 const (
@@ -181,12 +179,6 @@ func (e *engine) start(ctx context.Context, id string) error {
 	return e.api.ContainerStart(ctx, id, dockercontainer.StartOptions{})
 }
 
-// streams are a container's standard streams.
-type streams struct {
-	conn   io.WriteCloser // its input; Close ends everything
-	output io.Reader      // both outputs, multiplexed
-}
-
 // attach must come before start, so that nothing is lost.
 func (e *engine) attach(ctx context.Context, id string) (*streams, error) {
 	attached, err := e.api.ContainerAttach(ctx, id, dockercontainer.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
@@ -194,13 +186,6 @@ func (e *engine) attach(ctx context.Context, id string) (*streams, error) {
 		return nil, err
 	}
 	return &streams{conn: attached.Conn, output: attached.Reader}, nil
-}
-
-// copyTo copies the outputs until the container has ended, the connection is
-// closed or a writer fails.
-func (s *streams) copyTo(stdout, stderr io.Writer) error {
-	_, err := stdcopy.StdCopy(stdout, stderr, s.output)
-	return err
 }
 
 // remove kills all processes of a container and removes it. It returns when
