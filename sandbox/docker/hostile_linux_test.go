@@ -139,7 +139,7 @@ func TestLeftMemoryDoesNotKeepChangesBack(t *testing.T) {
 		"files":    `os.chdir("/tmp"); each = lambda n: os.close(os.open(str(n), os.O_CREAT | os.O_WRONLY))`,
 		"unread":   `os.mkdir("/tmp/d"); os.chdir("/tmp/d"); os.chmod(".", 0o300); each = lambda n: os.close(os.open(str(n), os.O_CREAT | os.O_WRONLY))`,
 		"deep":     `os.chdir("/tmp"); each = lambda n: (os.mkdir("d"), os.chdir("d"))`,
-		"messages": `libc = ctypes.CDLL(None); message = b"12345678" * 1000; each = lambda n: (queue := libc.msgget(0, 0o600)) >= 0 and [0 for _ in range(2) if libc.msgsnd(queue, message, 7000, 0)]`,
+		"messages": `libc = ctypes.CDLL(None); message = b"12345678" * 1000; each = lambda n: [exit(1) for _ in range(2) if libc.msgsnd(libc.msgget(n + 1, 0o1600), message, 7000, 0) != 0]`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
