@@ -58,8 +58,11 @@ type Options struct {
 	// $XDG_RUNTIME_DIR/docker.sock, $XDG_RUNTIME_DIR/podman/podman.sock and
 	// /run/podman/podman.sock.
 	Host string
-	// Image names a local image with the entry program. If empty,
-	// [DefaultImage].
+	// Here leaves out engines that may be on another machine: those that are
+	// not reached by a Unix socket or a named pipe.
+	Here bool
+	// Image names an image that the engine has, with the entry program. If
+	// empty, [DefaultImage].
 	Image string
 	// Runtime is the engine's runtime for the containers, such as "runsc", one
 	// of those that "docker info" lists. If empty, the engine's default.
@@ -129,6 +132,9 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 
 // prepare finds out how containers can be run.
 func (b *Backend) prepare(ctx context.Context, options Options) (err error) {
+	if options.Here && b.engine.elsewhere {
+		return errElsewhere
+	}
 	if options.Runtime != "" {
 		if err := b.engine.checkRuntime(ctx, options.Runtime); err != nil {
 			return err

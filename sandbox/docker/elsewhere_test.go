@@ -71,3 +71,15 @@ func openCopying(t testing.TB) *docker.Backend {
 	t.Helper()
 	return untilEnd(t, openWith(t, docker.Options{Host: serveTCP(t, engineSocket())}))
 }
+
+// Who does not ask for it has no files sent to another machine.
+func TestEngineElsewhereIsAskedFor(t *testing.T) {
+	t.Parallel()
+	openUntilEnd(t) // skips where there is no engine
+	host := serveTCP(t, engineSocket())
+	expectUnavailable(t, docker.Options{Host: host, Here: true}, "--sandbox=docker")
+	backend := openWith(t, docker.Options{Host: "unix://" + engineSocket(), Here: true})
+	if err := backend.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -30,8 +30,9 @@ const (
 )
 
 var (
-	errNoEngine = errors.New("no engine answers")
-	errNoImage  = errors.New("no such image")
+	errNoEngine  = errors.New("no engine answers")
+	errElsewhere = errors.New("the engine may be on another machine")
+	errNoImage   = errors.New("no such image")
 )
 
 // engine is a Docker or a Podman engine. All that is known of Docker's client

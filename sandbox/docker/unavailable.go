@@ -29,6 +29,8 @@ func hint(err error, image string) string {
 	noRuntime := new(noRuntimeError)
 	const build = `run "make image" in skills-mcp's source directory`
 	switch {
+	case errors.Is(err, errElsewhere):
+		return "Say --sandbox=docker to have files of skills and workspaces copied to the engine's machine, and programs run there."
 	case errors.Is(err, errNoEngine):
 		return `No Docker or Podman engine answers: start it, or set DOCKER_HOST to where it listens; "docker version" tells whether it answers.`
 	case errors.As(err, &noRuntime):
