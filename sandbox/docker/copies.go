@@ -54,10 +54,11 @@ func openCopies(spec sandbox.Spec) (*copies, error) {
 	return c, nil
 }
 
-// workspaceBytes is how large the file system of a workspace is that counts as
-// memory of the run: what is left is for the programs, and for what comes
+// workspaceBytes and skillBytes are how large the file systems are that count
+// as memory of the run: what is left is for the programs, and for what comes
 // after them.
 func workspaceBytes(memory int64) int64 { return memory / 2 }
+func skillBytes(memory int64) int64     { return memory / 4 }
 
 // send writes the files of the skill and of the workspace.
 func (c *copies) send(w io.Writer) error {

@@ -14,9 +14,9 @@
 //
 // Where the engine cannot share directories with the server, as on another
 // machine, the files of both are sent to the container, and what the program
-// has changed in the workspace is sent back. Both are in memory there, the
-// workspace with half of what the run may have; the first process is root,
-// without what makes root dangerous, until the program starts.
+// has changed in the workspace is sent back. There they are in memory: the
+// workspace has half of what the run may use, the skill a quarter. The first
+// process is root, without what makes root dangerous, until the program starts.
 //
 // A program's input waits in the memory of its container, and counts as such.
 // Where the server is root, programs run as nobody: what they are to read must

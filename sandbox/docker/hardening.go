@@ -73,9 +73,8 @@ func (b blueprint) hostConfig() *dockercontainer.HostConfig {
 	}
 	if b.copying {
 		h.CapAdd = []string{"SETUID", "SETGID", "SETPCAP"}
-		size := workspaceBytes(b.memoryBytes)
-		h.Tmpfs[handover.SkillDir] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0755", size)
-		h.Tmpfs[handover.Workspace] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", size) + workspaceOwner
+		h.Tmpfs[handover.SkillDir] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0755", skillBytes(b.memoryBytes))
+		h.Tmpfs[handover.Workspace] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", workspaceBytes(b.memoryBytes)) + workspaceOwner
 	}
 	for _, m := range b.binds {
 		h.Mounts = append(h.Mounts, mount.Mount{
