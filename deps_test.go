@@ -21,7 +21,7 @@ const module = "github.com/skills-mcp/skills-mcp"
 
 // roomImports says what each room may import of ours, its own packages aside.
 // A room is a top-level directory; "." is the module's root, and internal
-// holds what several rooms need of the operating system and nobody else.
+// holds small things that several rooms need and none of them owns.
 var roomImports = map[string][]string{
 	".":           {},
 	"internal":    {},
@@ -29,7 +29,7 @@ var roomImports = map[string][]string{
 	"policy":      {},
 	"sandbox":     {"internal"},
 	"resources":   {"catalog", "internal"},
-	"server":      {"catalog", "resources", "policy", "sandbox"},
+	"server":      {"catalog", "resources", "policy", "sandbox", "internal"},
 	"cmd":         {"catalog", "resources", "policy", "sandbox", "server"},
 	"testdata":    {},
 	"integration": {},
