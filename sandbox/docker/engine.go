@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"slices"
 	"time"
 
@@ -31,6 +30,7 @@ const (
 
 var (
 	errNoEngine  = errors.New("no engine answers")
+	errInsecure  = errors.New("the connection to the engine is not secure")
 	errElsewhere = errors.New("the engine may be on another machine")
 	errNoImage   = errors.New("no such image")
 )
@@ -40,20 +40,22 @@ var (
 type engine struct {
 	api    *client.Client
 	podman bool
-	// elsewhere tells that it is not known to share this machine's files.
+	// elsewhere tells that it is reached by anything but a unix socket or a
+	// named pipe, so that it may be on another machine.
 	elsewhere bool
 }
 
 // dial connects to the engine of that address or, if it is empty, to the first
-// one that answers. The error is errNoEngine.
-func dial(ctx context.Context, host string) (*engine, error) {
+// one that answers, but to none that may be on another machine if it is to be
+// here. The error is errNoEngine, errInsecure or errElsewhere.
+func dial(ctx context.Context, host string, here bool) (*engine, error) {
 	endpoints, err := findEndpoints(host)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoEngine, err)
 	}
 	var errs []error
 	for _, endpoint := range endpoints {
-		e, err := endpoint.dial(ctx)
+		e, err := endpoint.dial(ctx, here)
 		if err == nil {
 			return e, nil
 		}
@@ -62,25 +64,16 @@ func dial(ctx context.Context, host string) (*engine, error) {
 	return nil, errors.Join(errs...)
 }
 
-func (p endpoint) dial(ctx context.Context) (*engine, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialPatience)
-	defer cancel()
-	api, err := client.NewClientWithOpts(append(p.options(), client.WithAPIVersionNegotiation())...)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoEngine, err)
-	}
-	e := &engine{api: api}
-	if err := e.identify(ctx); err != nil {
-		return nil, errors.Join(err, api.Close())
-	}
-	return e, nil
-}
-
 // identify asks an engine who it is.
 func (e *engine) identify(ctx context.Context) error {
-	host, err := url.Parse(e.api.DaemonHost())
-	e.elsewhere = err != nil || (host.Scheme != "unix" && host.Scheme != "npipe")
-	version, err := e.api.ServerVersion(ctx) // which negotiates too
+	// Once: what an engine is asked otherwise negotiates first, and goes on
+	// where nobody answers.
+	ping, err := e.api.Ping(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoEngine, err)
+	}
+	e.api.NegotiateAPIVersionPing(ping)
+	version, err := e.api.ServerVersion(ctx)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", errNoEngine, err)
@@ -190,9 +183,15 @@ type streams struct {
 
 // attach must come before start, so that nothing is lost.
 func (e *engine) attach(ctx context.Context, id string) (*streams, error) {
-	attached, err := e.api.ContainerAttach(ctx, id, dockercontainer.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	asking, watch := newWatch(ctx)
+	attached, err := e.api.ContainerAttach(asking, id, dockercontainer.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	inTime := watch.release()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(ctx.Err(), err)
+	}
+	if !inTime {
+		attached.Close()
+		return nil, ctx.Err()
 	}
 	return &streams{conn: attached.Conn, output: attached.Reader}, nil
 }
