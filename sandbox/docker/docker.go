@@ -52,8 +52,8 @@ const (
 // Options configure a [Backend]. The zero value is ready to use.
 type Options struct {
 	// Host is the engine's address, such as "unix:///run/podman/podman.sock",
-	// or "tcp://HOST:2376" with what DOCKER_TLS_VERIFY and DOCKER_CERT_PATH
-	// say. If empty, the first engine that answers is taken: only that of the
+	// "tcp://HOST:2376" with what DOCKER_TLS_VERIFY and DOCKER_CERT_PATH say,
+	// or "ssh://USER@HOST". If empty, the first engine that answers is taken: only that of the
 	// environment variable DOCKER_HOST, or else of the context of Docker's
 	// command, where there is one; else at /var/run/docker.sock,
 	// $XDG_RUNTIME_DIR/docker.sock, $XDG_RUNTIME_DIR/podman/podman.sock and

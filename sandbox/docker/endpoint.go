@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/docker/docker/client"
 )
@@ -28,13 +29,13 @@ func (p endpoint) dial(ctx context.Context, here bool) (*engine, error) {
 	if here && way.elsewhere {
 		return nil, errElsewhere
 	}
-	ctx, cancel := context.WithTimeout(ctx, dialPatience)
+	ctx, cancel := context.WithTimeout(ctx, way.patience)
 	defer cancel()
 	api, err := client.NewClientWithOpts(append(way.options, client.WithVersionFromEnv(), client.WithAPIVersionNegotiation())...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoEngine, err)
 	}
-	e := &engine{api: api, elsewhere: way.elsewhere}
+	e := &engine{api: api, elsewhere: way.elsewhere, ssh: way.ssh}
 	if err := e.identify(ctx); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
@@ -44,18 +45,22 @@ func (p endpoint) dial(ctx context.Context, here bool) (*engine, error) {
 // route is how an engine is reached.
 type route struct {
 	options   []client.Opt
-	elsewhere bool // by anything but a unix socket or a named pipe
+	elsewhere bool          // by anything but a unix socket or a named pipe
+	ssh       *sshDialer    // nil if it is not reached by ssh
+	patience  time.Duration // how long it may take to say who it is
 }
 
 func (p endpoint) route() (route, error) {
 	scheme, _, _ := strings.Cut(p.host, "://")
 	switch scheme {
 	case "unix", "npipe":
-		return route{options: []client.Opt{client.WithHost(p.host)}}, nil
+		return route{options: []client.Opt{client.WithHost(p.host)}, patience: dialPatience}, nil
 	case "tcp", "http", "https":
 		return p.tcpRoute()
+	case "ssh":
+		return p.sshRoute()
 	}
-	return route{}, fmt.Errorf("%w: its address begins with none of unix://, npipe://, tcp://, http:// and https://", errNoEngine)
+	return route{}, fmt.Errorf("%w: its address begins with none of unix://, npipe://, tcp://, http://, https:// and ssh://", errNoEngine)
 }
 
 // findEndpoints gives where engines may listen, in the order in which they are

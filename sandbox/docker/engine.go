@@ -20,8 +20,10 @@ import (
 const (
 	// minAPI is that of Docker Engine 20.10, the oldest that is tested.
 	minAPI = "1.41"
-	// dialPatience is how long an engine may take to say who it is.
+	// dialPatience is how long an engine may take to say who it is, and
+	// sshPatience how long if ssh has to log in first.
 	dialPatience = 10 * time.Second
+	sshPatience  = 20 * time.Second
 	// goneInterval is the time between two looks whether a container is gone,
 	// and removePatience how long an engine may refuse to remove it.
 	goneInterval   = 5 * time.Millisecond
@@ -30,6 +32,7 @@ const (
 
 var (
 	errNoEngine  = errors.New("no engine answers")
+	errNoSSH     = errors.New("no engine answers over ssh")
 	errInsecure  = errors.New("the connection to the engine is not secure")
 	errElsewhere = errors.New("the engine may be on another machine")
 	errNoImage   = errors.New("no such image")
@@ -43,11 +46,12 @@ type engine struct {
 	// elsewhere tells that it is reached by anything but a unix socket or a
 	// named pipe, so that it may be on another machine.
 	elsewhere bool
+	ssh       *sshDialer // nil if it is not reached by ssh
 }
 
 // dial connects to the engine of that address or, if it is empty, to the first
 // one that answers, but to none that may be on another machine if it is to be
-// here. The error is errNoEngine, errInsecure or errElsewhere.
+// here. The error is errNoEngine, errNoSSH, errInsecure or errElsewhere.
 func dial(ctx context.Context, host string, here bool) (*engine, error) {
 	endpoints, err := findEndpoints(host)
 	if err != nil {
@@ -70,13 +74,13 @@ func (e *engine) identify(ctx context.Context) error {
 	// where nobody answers.
 	ping, err := e.api.Ping(ctx)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errNoEngine, err)
+		return e.unreachable(err)
 	}
 	e.api.NegotiateAPIVersionPing(ping)
 	version, err := e.api.ServerVersion(ctx)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: %w", errNoEngine, err)
+		return e.unreachable(err)
 	case version.Os != "" && version.Os != "linux":
 		return fmt.Errorf("%w: it runs %s containers", errNoEngine, version.Os)
 	}
@@ -85,6 +89,17 @@ func (e *engine) identify(ctx context.Context) error {
 	}
 	e.podman = slices.ContainsFunc(version.Components, func(c types.ComponentVersion) bool { return c.Name == "Podman Engine" })
 	return nil
+}
+
+// unreachable is the error for an engine that does not answer.
+func (e *engine) unreachable(err error) error {
+	if e.ssh != nil {
+		if failure := e.ssh.lastFailure(); failure != nil {
+			err = failure
+		}
+		return fmt.Errorf("%w: %w", errNoSSH, err)
+	}
+	return fmt.Errorf("%w: %w", errNoEngine, err)
 }
 
 // name is what hosts are told.
@@ -103,7 +118,14 @@ func olderAPI(a, b string) bool {
 	return aMajor < bMajor || (aMajor == bMajor && aMinor < bMinor)
 }
 
-func (e *engine) close() error { return e.api.Close() }
+// close ends all connections.
+func (e *engine) close() error {
+	err := e.api.Close()
+	if e.ssh != nil {
+		e.ssh.close()
+	}
+	return err
+}
 
 // inspected is a local image.
 type inspected struct {

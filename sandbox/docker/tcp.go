@@ -50,6 +50,7 @@ func (p endpoint) tcpRoute() (route, error) {
 	return route{
 		options:   connectBy(dial, "tcp://"+at+address.EscapedPath(), 0),
 		elsewhere: true,
+		patience:  dialPatience,
 	}, nil
 }
 

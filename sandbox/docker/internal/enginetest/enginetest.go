@@ -1,6 +1,6 @@
 // Package enginetest reaches this machine's Docker engine as if it were on
-// another one: over TCP and over TLS, always on loopback. It is for tests,
-// which are skipped where there is nothing to reach, unless
+// another one: over TCP, over TLS and by ssh, always on loopback. It is for
+// tests, which are skipped where there is nothing to reach, unless
 // SKILLS_MCP_REQUIRE names "docker".
 package enginetest
 
