@@ -51,8 +51,9 @@ const (
 
 // Options configure a [Backend]. The zero value is ready to use.
 type Options struct {
-	// Host is the engine's address, such as "unix:///run/podman/podman.sock".
-	// If empty, the first engine that answers is taken: only that of the
+	// Host is the engine's address, such as "unix:///run/podman/podman.sock",
+	// "tcp://HOST:2376" with what DOCKER_TLS_VERIFY and DOCKER_CERT_PATH say,
+	// or "ssh://USER@HOST". If empty, the first engine that answers is taken: only that of the
 	// environment variable DOCKER_HOST, or else of the context of Docker's
 	// command, where there is one; else at /var/run/docker.sock,
 	// $XDG_RUNTIME_DIR/docker.sock, $XDG_RUNTIME_DIR/podman/podman.sock and
@@ -111,7 +112,7 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 }
 
 func open(ctx context.Context, options Options) (*Backend, error) {
-	engine, err := dial(ctx, options.Host)
+	engine, err := dial(ctx, options.Host, options.Here)
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +133,6 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 
 // prepare finds out how containers can be run.
 func (b *Backend) prepare(ctx context.Context, options Options) (err error) {
-	if options.Here && b.engine.elsewhere {
-		return errElsewhere
-	}
 	if options.Runtime != "" {
 		if err := b.engine.checkRuntime(ctx, options.Runtime); err != nil {
 			return err

@@ -1,15 +1,14 @@
 package docker
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"time"
 
 	"github.com/docker/docker/client"
 )
@@ -17,33 +16,62 @@ import (
 // endpoint is where an engine may listen: what DOCKER_HOST and its relatives
 // say, or the address that is given.
 type endpoint struct {
-	fromEnvironment bool
-	host            string // such as "unix:///run/podman/podman.sock"
-	// tls is a directory with ca.pem, cert.pem and key.pem, or empty.
-	tls string
+	host string // such as "unix:///run/podman/podman.sock"
+	tls  tlsSettings
 }
 
-func (p endpoint) options() []client.Opt {
-	if p.fromEnvironment {
-		return []client.Opt{client.FromEnv}
+// dial connects to the engine that listens there, as the function dial does.
+func (p endpoint) dial(ctx context.Context, here bool) (*engine, error) {
+	way, err := p.route()
+	if err != nil {
+		return nil, err
 	}
-	options := []client.Opt{client.WithVersionFromEnv()}
-	if p.tls != "" {
-		file := func(name string) string { return filepath.Join(p.tls, name) }
-		options = append(options, client.WithTLSClientConfig(file("ca.pem"), file("cert.pem"), file("key.pem")))
+	if here && way.elsewhere {
+		return nil, errElsewhere
 	}
-	return append(options, client.WithHost(p.host))
+	ctx, cancel := context.WithTimeout(ctx, way.patience)
+	defer cancel()
+	api, err := client.NewClientWithOpts(append(way.options, client.WithVersionFromEnv(), client.WithAPIVersionNegotiation())...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoEngine, err)
+	}
+	e := &engine{api: api, elsewhere: way.elsewhere, ssh: way.ssh}
+	if err := e.identify(ctx); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	return e, nil
+}
+
+// route is how an engine is reached.
+type route struct {
+	options   []client.Opt
+	elsewhere bool          // by anything but a unix socket or a named pipe
+	ssh       *sshDialer    // nil if it is not reached by ssh
+	patience  time.Duration // how long it may take to say who it is
+}
+
+func (p endpoint) route() (route, error) {
+	scheme, _, _ := strings.Cut(p.host, "://")
+	switch scheme {
+	case "unix", "npipe":
+		return route{options: []client.Opt{client.WithHost(p.host)}, patience: dialPatience}, nil
+	case "tcp", "http", "https":
+		return p.tcpRoute()
+	case "ssh":
+		return p.sshRoute()
+	}
+	return route{}, fmt.Errorf("%w: its address begins with none of unix://, npipe://, tcp://, http://, https:// and ssh://", errNoEngine)
 }
 
 // findEndpoints gives where engines may listen, in the order in which they are
 // tried: only the given host, DOCKER_HOST or the context of Docker's command
 // where there is one, else the sockets of Docker and of Podman that exist.
 func findEndpoints(host string) ([]endpoint, error) {
-	if host != "" {
-		return []endpoint{{host: host}}, nil
+	if host == "" {
+		host = os.Getenv("DOCKER_HOST")
 	}
-	if os.Getenv("DOCKER_HOST") != "" {
-		return []endpoint{{fromEnvironment: true}}, nil
+	if host != "" {
+		return []endpoint{{host: host, tls: environmentTLS()}}, nil
 	}
 	if name := contextName(); name != "" && name != "default" {
 		chosen, err := contextEndpoint(name)
@@ -70,60 +98,4 @@ func sockets() []string {
 		list = append(list, filepath.Join(dir, "docker.sock"), filepath.Join(dir, "podman", "podman.sock"))
 	}
 	return append(list, "/run/podman/podman.sock")
-}
-
-// configDir is where Docker's command keeps its settings.
-func configDir() string {
-	if dir := os.Getenv("DOCKER_CONFIG"); dir != "" {
-		return dir
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, ".docker")
-}
-
-// contextName gives the context that Docker's command uses, or an empty string.
-func contextName() string {
-	if name := os.Getenv("DOCKER_CONTEXT"); name != "" {
-		return name
-	}
-	content, err := os.ReadFile(filepath.Join(configDir(), "config.json"))
-	if err != nil {
-		return ""
-	}
-	var config struct {
-		CurrentContext string `json:"currentContext"`
-	}
-	if err := json.Unmarshal(content, &config); err != nil {
-		return "" // the docker command would say so
-	}
-	return config.CurrentContext
-}
-
-// contextEndpoint reads where the engine of a context listens.
-func contextEndpoint(name string) (endpoint, error) {
-	digest := sha256.Sum256([]byte(name))
-	directory := hex.EncodeToString(digest[:])
-	contexts := filepath.Join(configDir(), "contexts")
-	content, err := os.ReadFile(filepath.Join(contexts, "meta", directory, "meta.json"))
-	if err != nil {
-		return endpoint{}, fmt.Errorf("the Docker context %q cannot be read: %w", name, err)
-	}
-	var context struct {
-		Endpoints map[string]struct{ Host string }
-	}
-	if err := json.Unmarshal(content, &context); err != nil {
-		return endpoint{}, fmt.Errorf("the Docker context %q cannot be read: %w", name, err)
-	}
-	found := endpoint{host: context.Endpoints["docker"].Host}
-	if found.host == "" {
-		return endpoint{}, fmt.Errorf("the Docker context %q names no engine", name)
-	}
-	tls := filepath.Join(contexts, "tls", directory, "docker")
-	if _, err := os.Stat(filepath.Join(tls, "cert.pem")); !errors.Is(err, fs.ErrNotExist) {
-		found.tls = tls
-	}
-	return found, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"slices"
 	"time"
 
@@ -21,8 +20,10 @@ import (
 const (
 	// minAPI is that of Docker Engine 20.10, the oldest that is tested.
 	minAPI = "1.41"
-	// dialPatience is how long an engine may take to say who it is.
+	// dialPatience is how long an engine may take to say who it is, and
+	// sshPatience how long if ssh has to log in first.
 	dialPatience = 10 * time.Second
+	sshPatience  = 20 * time.Second
 	// goneInterval is the time between two looks whether a container is gone,
 	// and removePatience how long an engine may refuse to remove it.
 	goneInterval   = 5 * time.Millisecond
@@ -31,6 +32,8 @@ const (
 
 var (
 	errNoEngine  = errors.New("no engine answers")
+	errNoSSH     = errors.New("no engine answers over ssh")
+	errInsecure  = errors.New("the connection to the engine is not secure")
 	errElsewhere = errors.New("the engine may be on another machine")
 	errNoImage   = errors.New("no such image")
 )
@@ -40,20 +43,23 @@ var (
 type engine struct {
 	api    *client.Client
 	podman bool
-	// elsewhere tells that it is not known to share this machine's files.
+	// elsewhere tells that it is reached by anything but a unix socket or a
+	// named pipe, so that it may be on another machine.
 	elsewhere bool
+	ssh       *sshDialer // nil if it is not reached by ssh
 }
 
 // dial connects to the engine of that address or, if it is empty, to the first
-// one that answers. The error is errNoEngine.
-func dial(ctx context.Context, host string) (*engine, error) {
+// one that answers, but to none that may be on another machine if it is to be
+// here. The error is errNoEngine, errNoSSH, errInsecure or errElsewhere.
+func dial(ctx context.Context, host string, here bool) (*engine, error) {
 	endpoints, err := findEndpoints(host)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoEngine, err)
 	}
 	var errs []error
 	for _, endpoint := range endpoints {
-		e, err := endpoint.dial(ctx)
+		e, err := endpoint.dial(ctx, here)
 		if err == nil {
 			return e, nil
 		}
@@ -62,28 +68,19 @@ func dial(ctx context.Context, host string) (*engine, error) {
 	return nil, errors.Join(errs...)
 }
 
-func (p endpoint) dial(ctx context.Context) (*engine, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialPatience)
-	defer cancel()
-	api, err := client.NewClientWithOpts(append(p.options(), client.WithAPIVersionNegotiation())...)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoEngine, err)
-	}
-	e := &engine{api: api}
-	if err := e.identify(ctx); err != nil {
-		return nil, errors.Join(err, api.Close())
-	}
-	return e, nil
-}
-
 // identify asks an engine who it is.
 func (e *engine) identify(ctx context.Context) error {
-	host, err := url.Parse(e.api.DaemonHost())
-	e.elsewhere = err != nil || (host.Scheme != "unix" && host.Scheme != "npipe")
-	version, err := e.api.ServerVersion(ctx) // which negotiates too
+	// Once: what an engine is asked otherwise negotiates first, and goes on
+	// where nobody answers.
+	ping, err := e.api.Ping(ctx)
+	if err != nil {
+		return e.unreachable(err)
+	}
+	e.api.NegotiateAPIVersionPing(ping)
+	version, err := e.api.ServerVersion(ctx)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: %w", errNoEngine, err)
+		return e.unreachable(err)
 	case version.Os != "" && version.Os != "linux":
 		return fmt.Errorf("%w: it runs %s containers", errNoEngine, version.Os)
 	}
@@ -92,6 +89,17 @@ func (e *engine) identify(ctx context.Context) error {
 	}
 	e.podman = slices.ContainsFunc(version.Components, func(c types.ComponentVersion) bool { return c.Name == "Podman Engine" })
 	return nil
+}
+
+// unreachable is the error for an engine that does not answer.
+func (e *engine) unreachable(err error) error {
+	if e.ssh != nil {
+		if failure := e.ssh.lastFailure(); failure != nil {
+			err = failure
+		}
+		return fmt.Errorf("%w: %w", errNoSSH, err)
+	}
+	return fmt.Errorf("%w: %w", errNoEngine, err)
 }
 
 // name is what hosts are told.
@@ -110,7 +118,14 @@ func olderAPI(a, b string) bool {
 	return aMajor < bMajor || (aMajor == bMajor && aMinor < bMinor)
 }
 
-func (e *engine) close() error { return e.api.Close() }
+// close ends all connections.
+func (e *engine) close() error {
+	err := e.api.Close()
+	if e.ssh != nil {
+		e.ssh.close()
+	}
+	return err
+}
 
 // inspected is a local image.
 type inspected struct {
@@ -190,9 +205,15 @@ type streams struct {
 
 // attach must come before start, so that nothing is lost.
 func (e *engine) attach(ctx context.Context, id string) (*streams, error) {
-	attached, err := e.api.ContainerAttach(ctx, id, dockercontainer.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	asking, watch := newWatch(ctx)
+	attached, err := e.api.ContainerAttach(asking, id, dockercontainer.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	inTime := watch.release()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(ctx.Err(), err)
+	}
+	if !inTime {
+		attached.Close()
+		return nil, ctx.Err()
 	}
 	return &streams{conn: attached.Conn, output: attached.Reader}, nil
 }

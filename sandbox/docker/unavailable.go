@@ -31,6 +31,11 @@ func hint(err error, image string) string {
 	switch {
 	case errors.Is(err, errElsewhere):
 		return "Say --sandbox=docker to have files of skills and workspaces copied to the engine's machine, and programs run there."
+	case errors.Is(err, errInsecure):
+		return "DOCKER_HOST or the Docker context leads to another machine without TLS, or without a look at its certificate, so that anybody in between could read skills and write workspaces: " +
+			"set DOCKER_TLS_VERIFY=1, and DOCKER_CERT_PATH to a directory with ca.pem, cert.pem and key.pem, or connect by ssh://USER@HOST."
+	case errors.Is(err, errNoSSH):
+		return `No engine answers over ssh: "ssh HOST docker version", with the HOST of DOCKER_HOST or the Docker context, must work without asking for anything.`
 	case errors.Is(err, errNoEngine):
 		return `No Docker or Podman engine answers: start it, or set DOCKER_HOST to where it listens; "docker version" tells whether it answers.`
 	case errors.As(err, &noRuntime):
