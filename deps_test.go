@@ -38,11 +38,11 @@ var roomImports = map[string][]string{
 // sealedLibraries may be imported only by the package named, or below it.
 var sealedLibraries = map[string]string{
 	"github.com/mark3labs/mcp-go":   "server",
-	"github.com/docker/docker":      "sandbox/docker",
-	"github.com/docker/go-units":    "sandbox/docker",
-	"github.com/moby/moby":          "sandbox/docker",
-	"github.com/docker/cli":         "sandbox/docker",
-	"github.com/containerd/errdefs": "sandbox/docker",
+	"github.com/docker/docker":      "sandbox/docker/internal/engine",
+	"github.com/docker/go-units":    "sandbox/docker/internal/engine",
+	"github.com/moby/moby":          "sandbox/docker/internal/engine",
+	"github.com/docker/cli":         "sandbox/docker/internal/engine",
+	"github.com/containerd/errdefs": "sandbox/docker/internal/engine",
 }
 
 // vagueNames say nothing about what a package holds.
@@ -260,7 +260,7 @@ func TestImportRulesFindWhatBreaksThem(t *testing.T) {
 		{"the protocol in main", ours("cmd/skills-mcp", "github.com/mark3labs/mcp-go/server"),
 			[]string{"cmd/skills-mcp: imports github.com/mark3labs/mcp-go/server, which only server may"}},
 		{"Docker's client in the port", ours("sandbox", "github.com/docker/docker/client"),
-			[]string{"sandbox: imports github.com/docker/docker/client, which only sandbox/docker may"}},
+			[]string{"sandbox: imports github.com/docker/docker/client, which only sandbox/docker/internal/engine may"}},
 		{
 			"the protocol behind a library",
 			goPackage{ImportPath: module + "/policy", Name: "policy", Deps: []string{"github.com/mark3labs/mcp-go/mcp"}},

@@ -15,6 +15,7 @@ import (
 func expectRuns(t *testing.T, host string) {
 	t.Helper()
 	backend := openWith(t, docker.Options{Host: host})
+	t.Setenv("DOCKER_TLS_VERIFY", "") // which the docker command would use too
 	skill, workspace := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(skill, "word"), []byte("there "), 0o644); err != nil {
 		t.Fatal(err)

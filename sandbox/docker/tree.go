@@ -60,7 +60,7 @@ func (c *container) hand(order handover.Order, spec sandbox.Spec, stdout, stderr
 	}()
 	go func() {
 		defer close(t.copied)
-		c.streams.copyTo(writerFunc(t.reply.writeStdout), writerFunc(t.reply.writeStderr)) // an error says no more than the missing report
+		c.streams.CopyTo(writerFunc(t.reply.writeStdout), writerFunc(t.reply.writeStderr)) // an error says no more than the missing report
 	}()
 	return t, nil
 }
@@ -68,7 +68,7 @@ func (c *container) hand(order handover.Order, spec sandbox.Spec, stdout, stderr
 // write writes the order and all that follows it. What goes wrong shows in the
 // reply.
 func (t *tree) write(order handover.Order, stdin []byte) {
-	conn := t.container.streams.conn
+	conn := t.container.streams.Conn
 	if _, err := conn.Write(order.Encode()); err != nil {
 		return
 	}
@@ -196,7 +196,7 @@ func (t *tree) killInside() bool {
 		return false
 	}
 	<-t.written // it was read before it was acknowledged
-	if _, err := t.container.streams.conn.Write([]byte{handover.Kill}); err != nil {
+	if _, err := t.container.streams.Conn.Write([]byte{handover.Kill}); err != nil {
 		return false
 	}
 	for said := t.reply.said.Load(); ; {

@@ -30,6 +30,7 @@ func TestEngineThatCannotBeUsed(t *testing.T) {
 		"tcp://127.0.0.1.example":   "ssh://USER@HOST",
 		"ssh://-oProxyCommand=true": `"-oProxyCommand=true" is none for ssh`,
 		"tcp://me:secret@127.0.0.1": "not of the form",
+		"ssh://127.0.0.1:1":         `"ssh HOST docker version"`,
 		"no host at all":            "DOCKER_HOST",
 	} {
 		t.Setenv("DOCKER_HOST", host)

@@ -1,4 +1,4 @@
-package docker
+package engine
 
 import (
 	"bytes"
@@ -16,26 +16,29 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
 )
 
+// testImage is the image that "make image" builds.
+const testImage = "skills-mcp/sandbox:latest"
+
 // reach connects to an engine elsewhere until the end of the test.
-func reach(t *testing.T, host string) *engine {
+func reach(t *testing.T, host string) *Engine {
 	t.Helper()
-	e, err := dial(t.Context(), host, false)
+	e, err := Dial(t.Context(), host, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := e.close(); err != nil {
+		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if !e.elsewhere {
+	if !e.Elsewhere {
 		t.Errorf("%s is taken for this machine's", host)
 	}
 	return e
 }
 
 // expectUsable uses an engine as a backend does.
-func expectUsable(t *testing.T, e *engine) {
+func expectUsable(t *testing.T, e *Engine) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -44,41 +47,41 @@ func expectUsable(t *testing.T, e *engine) {
 	}
 	label := rand.Text()
 	id, s := startCat(t, ctx, e, label)
-	if listed, err := e.list(ctx, "skills-mcp.test", label); err != nil || len(listed) != 1 || listed[0].id != id {
+	if listed, err := e.List(ctx, "skills-mcp.test", label); err != nil || len(listed) != 1 || listed[0].ID != id {
 		t.Errorf("list gives %v, %v", listed, err)
 	}
 	sent := make([]byte, 3<<20) // bytes of all kinds, more than any buffer holds
 	rand.Read(sent)
 	go func() {
-		s.conn.Write(sent) // what is not written is missed below
-		s.conn.(interface{ CloseWrite() error }).CloseWrite()
+		s.Conn.Write(sent) // what is not written is missed below
+		s.Conn.(interface{ CloseWrite() error }).CloseWrite()
 	}()
 	var got bytes.Buffer
-	if err := s.copyTo(&got, io.Discard); err != nil || !bytes.Equal(got.Bytes(), sent) {
+	if err := s.CopyTo(&got, io.Discard); err != nil || !bytes.Equal(got.Bytes(), sent) {
 		t.Errorf("of %d bytes %d come back, %v", len(sent), got.Len(), err)
 	}
-	s.conn.Close()
-	if err := e.remove(ctx, id); err != nil {
+	s.Conn.Close()
+	if err := e.Remove(ctx, id); err != nil {
 		t.Error(err)
 	}
 }
 
 // startCat starts a container that gives back what it gets.
-func startCat(t *testing.T, ctx context.Context, e *engine, label string) (id string, s *streams) {
+func startCat(t *testing.T, ctx context.Context, e *Engine, label string) (id string, s *Streams) {
 	t.Helper()
-	if _, err := e.image(ctx, DefaultImage); errors.Is(err, errNoImage) && !enginetest.Required("docker") {
-		t.Skipf("needs the image %s (make test-setup makes it)", DefaultImage)
+	if _, err := e.Image(ctx, testImage); errors.Is(err, ErrNoImage) && !enginetest.Required("docker") {
+		t.Skipf("needs the image %s (make test-setup makes it)", testImage)
 	}
-	id, err := e.create(ctx, blueprint{
-		image: DefaultImage, command: []string{"cat"}, user: "65534:65534",
-		labels: map[string]string{"skills-mcp.test": label}, memoryBytes: 64 << 20, processes: 8,
+	id, err := e.Create(ctx, Blueprint{
+		Image: testImage, Command: []string{"cat"}, User: "65534:65534",
+		Labels: map[string]string{"skills-mcp.test": label}, MemoryBytes: 64 << 20, Processes: 8,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { exec.Command("docker", "rm", "--force", id).Run() }) // it may be gone, and so may the engine
-	if s, err = e.attach(ctx, id); err == nil {
-		err = e.start(ctx, id)
+	if s, err = e.Attach(ctx, id); err == nil {
+		err = e.Start(ctx, id)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +113,7 @@ func TestEngineOverTLS(t *testing.T) {
 	expectUsable(t, reach(t, ""))
 
 	t.Setenv("DOCKER_CERT_PATH", t.TempDir())
-	if _, err := dial(t.Context(), host, false); !errors.Is(err, errNoEngine) || !strings.Contains(err.Error(), "ca.pem") {
+	if _, err := Dial(t.Context(), host, false); !errors.Is(err, ErrNoEngine) || !strings.Contains(err.Error(), "ca.pem") {
 		t.Errorf("without the files there is %v", err)
 	}
 }
@@ -140,7 +143,7 @@ func TestStreamOfEngineThatHangs(t *testing.T) {
 	}()
 	attached := make(chan error, 1)
 	go func() {
-		_, err := e.attach(ctx, "some")
+		_, err := e.Attach(ctx, "some")
 		attached <- err
 	}()
 	select {

@@ -1,4 +1,4 @@
-package docker
+package engine
 
 import (
 	"errors"
@@ -75,14 +75,14 @@ func TestTLSOfContexts(t *testing.T) {
 	}{
 		"as Docker makes it":             {host, all, false, nil},
 		"not verified, on loopback":      {host, "cert.pem key.pem", true, nil},
-		"not known to the engine":        {host, "ca.pem", false, errNoEngine},
-		"of an authority nobody knows":   {host, "cert.pem key.pem", false, errNoEngine},
-		"a certificate without its key":  {host, "ca.pem cert.pem", false, errNoEngine},
-		"no TLS where it is needed":      {host, "", false, errNoEngine},
-		"no TLS, elsewhere":              {elsewhere, "", false, errInsecure},
-		"not verified, elsewhere":        {elsewhere, all, true, errInsecure},
-		"nothing to verify, elsewhere":   {elsewhere, "", true, errInsecure},
-		"not verified, elsewhere, https": {"https" + strings.TrimPrefix(elsewhere, "tcp"), "", true, errInsecure},
+		"not known to the engine":        {host, "ca.pem", false, ErrNoEngine},
+		"of an authority nobody knows":   {host, "cert.pem key.pem", false, ErrNoEngine},
+		"a certificate without its key":  {host, "ca.pem cert.pem", false, ErrNoEngine},
+		"no TLS where it is needed":      {host, "", false, ErrNoEngine},
+		"no TLS, elsewhere":              {elsewhere, "", false, ErrInsecure},
+		"not verified, elsewhere":        {elsewhere, all, true, ErrInsecure},
+		"nothing to verify, elsewhere":   {elsewhere, "", true, ErrInsecure},
+		"not verified, elsewhere, https": {"https" + strings.TrimPrefix(elsewhere, "tcp"), "", true, ErrInsecure},
 	} {
 		files := map[string]string{
 			"config.json": `{"currentContext": "other"}`,
@@ -97,9 +97,9 @@ func TestTLSOfContexts(t *testing.T) {
 		}
 		settle(t, files)
 		t.Setenv("DOCKER_TLS_VERIFY", "1") // which is not for contexts
-		e, err := dial(t.Context(), "", false)
+		e, err := Dial(t.Context(), "", false)
 		if err == nil {
-			err = e.close()
+			err = e.Close()
 		}
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: dial gives %v, want %v", name, err, c.want)

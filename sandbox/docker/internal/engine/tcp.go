@@ -1,4 +1,4 @@
-package docker
+package engine
 
 import (
 	"context"
@@ -25,20 +25,20 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 func (p endpoint) tcpRoute() (route, error) {
 	address, err := parseTCP(p.host)
 	if err != nil {
-		return route{}, fmt.Errorf("%w: %w", errNoEngine, err)
+		return route{}, fmt.Errorf("%w: %w", ErrNoEngine, err)
 	}
 	settings := p.tls
 	settings.asked = settings.asked || address.Scheme == "https"
 	dialer := &net.Dialer{Timeout: connectPatience, KeepAliveConfig: keepAlive}
 	if !settings.asked || settings.unverified {
 		if !isLoopback(address.Hostname()) {
-			return route{}, errInsecure
+			return route{}, ErrInsecure
 		}
 		dialer.Control = refuseElsewhere // whatever "localhost" means here
 	}
 	config, err := settings.config()
 	if err != nil {
-		return route{}, fmt.Errorf("%w: certificates: %w", errNoEngine, err)
+		return route{}, fmt.Errorf("%w: certificates: %w", ErrNoEngine, err)
 	}
 	at := net.JoinHostPort(address.Hostname(), portOf(address, config != nil))
 	dial := func(ctx context.Context) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", at) }
@@ -94,7 +94,7 @@ func isLoopback(host string) bool {
 func refuseElsewhere(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !at.Addr().IsLoopback() {
-		return errInsecure
+		return ErrInsecure
 	}
 	return nil
 }

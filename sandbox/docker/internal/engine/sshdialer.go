@@ -1,4 +1,4 @@
-package docker
+package engine
 
 import (
 	"context"
@@ -58,7 +58,7 @@ func (d *sshDialer) lastFailure() error {
 	return d.failure
 }
 
-// close ends all connections and returns when no ssh is left.
+// Close ends all connections and returns when no ssh is left.
 func (d *sshDialer) close() {
 	d.mu.Lock()
 	d.closed = true

@@ -1,4 +1,4 @@
-package docker
+package engine
 
 import (
 	"crypto/tls"
@@ -147,21 +147,21 @@ func TestImpostors(t *testing.T) {
 		environment map[string]string
 		want        error
 	}{
-		"no TLS":                          {plain, "tcp", "192.0.2.1", nil, errInsecure},
-		"no TLS, as http":                 {plain, "http", "192.0.2.1", nil, errInsecure},
-		"no TLS, by a name":               {plain, "tcp", "engine.test", nil, errInsecure},
-		"no TLS, as localhost":            {plain, "tcp", "localhost", nil, errInsecure},
-		"no TLS, as an IPv6 address":      {plain, "tcp", "[::ffff:192.0.2.1]", nil, errInsecure},
-		"no TLS, and no files to verify":  {plain, "tcp", "192.0.2.1", map[string]string{"DOCKER_TLS_VERIFY": "1"}, errNoEngine},
-		"https without TLS":               {plain, "https", "192.0.2.1", nil, errNoEngine},
-		"TLS asked for, not spoken":       {plain, "tcp", "192.0.2.1", verified, errNoEngine},
-		"not verified":                    {foreign, "tcp", "192.0.2.1", unverified, errInsecure},
-		"not verified, as https":          {foreign, "https", "192.0.2.1", unverified, errInsecure},
-		"not verified, as localhost":      {foreign, "tcp", "localhost", unverified, errInsecure},
-		"another authority":               {foreign, "tcp", "192.0.2.1", verified, errNoEngine},
-		"an authority unknown to systems": {foreign, "https", "192.0.2.1", nil, errNoEngine},
-		"an authority of systems":         {common, "tcp", "192.0.2.1", verified, errNoEngine},
-		"another machine's certificate":   {misnamed, "tcp", "192.0.2.1", verified, errNoEngine},
+		"no TLS":                          {plain, "tcp", "192.0.2.1", nil, ErrInsecure},
+		"no TLS, as http":                 {plain, "http", "192.0.2.1", nil, ErrInsecure},
+		"no TLS, by a name":               {plain, "tcp", "engine.test", nil, ErrInsecure},
+		"no TLS, as localhost":            {plain, "tcp", "localhost", nil, ErrInsecure},
+		"no TLS, as an IPv6 address":      {plain, "tcp", "[::ffff:192.0.2.1]", nil, ErrInsecure},
+		"no TLS, and no files to verify":  {plain, "tcp", "192.0.2.1", map[string]string{"DOCKER_TLS_VERIFY": "1"}, ErrNoEngine},
+		"https without TLS":               {plain, "https", "192.0.2.1", nil, ErrNoEngine},
+		"TLS asked for, not spoken":       {plain, "tcp", "192.0.2.1", verified, ErrNoEngine},
+		"not verified":                    {foreign, "tcp", "192.0.2.1", unverified, ErrInsecure},
+		"not verified, as https":          {foreign, "https", "192.0.2.1", unverified, ErrInsecure},
+		"not verified, as localhost":      {foreign, "tcp", "localhost", unverified, ErrInsecure},
+		"another authority":               {foreign, "tcp", "192.0.2.1", verified, ErrNoEngine},
+		"an authority unknown to systems": {foreign, "https", "192.0.2.1", nil, ErrNoEngine},
+		"an authority of systems":         {common, "tcp", "192.0.2.1", verified, ErrNoEngine},
+		"another machine's certificate":   {misnamed, "tcp", "192.0.2.1", verified, ErrNoEngine},
 	} {
 		settle(t, nil)
 		for variable, value := range c.environment {
@@ -169,9 +169,9 @@ func TestImpostors(t *testing.T) {
 		}
 		_, port, _ := net.SplitHostPort(c.at.Listener.Addr().String())
 		host := c.scheme + "://" + c.as + ":" + port
-		e, err := dial(t.Context(), host, false)
+		e, err := Dial(t.Context(), host, false)
 		if err == nil {
-			e.close()
+			e.Close()
 		}
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: dial gives %v, want %v", name, err, c.want)

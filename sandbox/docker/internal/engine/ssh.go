@@ -1,4 +1,4 @@
-package docker
+package engine
 
 import (
 	"errors"
@@ -90,7 +90,7 @@ func (to sshAddress) arguments() []string {
 func (p endpoint) sshRoute() (route, error) {
 	to, err := parseSSH(p.host)
 	if err != nil {
-		return route{}, fmt.Errorf("%w: %w", errNoEngine, err)
+		return route{}, fmt.Errorf("%w: %w", ErrNoEngine, err)
 	}
 	dialer := newSSHDialer(to.arguments())
 	return route{

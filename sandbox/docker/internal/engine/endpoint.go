@@ -1,4 +1,4 @@
-package docker
+package engine
 
 import (
 	"context"
@@ -20,24 +20,24 @@ type endpoint struct {
 	tls  tlsSettings
 }
 
-// dial connects to the engine that listens there, as the function dial does.
-func (p endpoint) dial(ctx context.Context, here bool) (*engine, error) {
+// dial connects to the engine that listens there, as [Dial] does.
+func (p endpoint) dial(ctx context.Context, here bool) (*Engine, error) {
 	way, err := p.route()
 	if err != nil {
 		return nil, err
 	}
 	if here && way.elsewhere {
-		return nil, errElsewhere
+		return nil, ErrElsewhere
 	}
 	ctx, cancel := context.WithTimeout(ctx, way.patience)
 	defer cancel()
 	api, err := client.NewClientWithOpts(append(way.options, client.WithVersionFromEnv(), client.WithAPIVersionNegotiation())...)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoEngine, err)
+		return nil, fmt.Errorf("%w: %w", ErrNoEngine, err)
 	}
-	e := &engine{api: api, elsewhere: way.elsewhere, ssh: way.ssh}
+	e := &Engine{api: api, Elsewhere: way.elsewhere, ssh: way.ssh}
 	if err := e.identify(ctx); err != nil {
-		return nil, errors.Join(err, e.close())
+		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }
@@ -60,7 +60,7 @@ func (p endpoint) route() (route, error) {
 	case "ssh":
 		return p.sshRoute()
 	}
-	return route{}, fmt.Errorf("%w: its address begins with none of unix://, npipe://, tcp://, http://, https:// and ssh://", errNoEngine)
+	return route{}, fmt.Errorf("%w: its address begins with none of unix://, npipe://, tcp://, http://, https:// and ssh://", ErrNoEngine)
 }
 
 // findEndpoints gives where engines may listen, in the order in which they are
