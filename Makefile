@@ -5,7 +5,7 @@
 # make image    the container image for --sandbox=docker
 #
 # Go, make and a POSIX system with bash are enough for these. `make test-setup`
-# installs what the integration tests drive besides (Docker, Node.js, Python, QEMU).
+# installs what the tests drive besides (Docker, OpenSSH, Node.js, Python, QEMU).
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c

@@ -68,7 +68,7 @@ func (c *candidate) load(old *candidate, strict bool) {
 	}
 	if c.skill != nil {
 		c.skill.Dir, c.skill.Entry, c.skill.Root, c.skill.HasTools = c.dir, c.entry, c.root, c.hasTools
-		c.skill.read = read
+		c.skill.read, c.skill.problems = read, r.problems
 	} else if old != nil && old.skill != nil && old.root == c.root && old.prefix == c.prefix {
 		c.keep(old.skill, r)
 	}

@@ -50,11 +50,17 @@ type Skill struct {
 	// not read at scan.
 	HasTools bool
 
-	read reading
+	read     reading
+	problems []Problem // of the entry document as it was read
 	// keptFor is what the entry document reads by now, where that cannot be
 	// used and this version stays in force.
 	keptFor *reading
 }
+
+// Problems gives what is at fault in the entry document that the skill was read
+// from, and did not keep it from being published. The caller must not change
+// the slice.
+func (s *Skill) Problems() []Problem { return s.problems }
 
 // ReadFrom tells whether this skill is what the entry document in another
 // directory, a copy of its own, makes of it: its head is the one that was read

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 )
@@ -32,9 +33,29 @@ func TestSkillFields(t *testing.T) {
 			`"allowed-tools":"Bash(git:*), Read"}`),
 		HasTools: true,
 	}
-	if diff := cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "read" || p.String() == "keptFor" }, cmp.Ignore())); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(catalog.Skill{})); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// A skill's problems are those of the document that it was read from: not those
+// of another skill of that name, nor of a later version that cannot be used.
+func TestSkillProblems(t *testing.T) {
+	t.Parallel()
+	first := plant(t, map[string]string{"a/SKILL.md": skillText("a", "good"), "b/SKILL.md": "---\nname: b\ndescription: Use when: asked.\nmood: good\n---\n"})
+	second := plant(t, map[string]string{"a/SKILL.md": "---\nname: a\ndescription: Use when: asked.\n---\n"})
+	c := openDirs(t, first, second)
+	s := c.Snapshot()
+	wantRules(t, s.Problems(), "name-taken unknown-key yaml-colon")
+	wantRules(t, lookup(t, s, "a").Problems(), "")
+	wantRules(t, lookup(t, s, "b").Problems(), "unknown-key yaml-colon")
+	write(t, filepath.Join(first, "a/SKILL.md"), "broken")
+	write(t, filepath.Join(first, "b/SKILL.md"), "broken")
+	s = rescan(t, c)
+	wantRules(t, lookup(t, s, "a").Problems(), "")
+	wantRules(t, lookup(t, s, "b").Problems(), "unknown-key yaml-colon")
+	write(t, filepath.Join(first, "b/SKILL.md"), skillText("b", "good"))
+	wantRules(t, lookup(t, rescan(t, c), "b").Problems(), "")
 }
 
 func TestAllowedTools(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/internal/spelling"
 )
 
 const (
@@ -34,8 +36,8 @@ func nearScripts(root *os.Root, script string) string {
 	distances := make(map[string]int, len(names))
 	for _, name := range names {
 		distances[name] = min(
-			editDistance(name, script),
-			editDistance(path.Base(name), path.Base(script)),
+			spelling.Distance(name, script),
+			spelling.Distance(path.Base(name), path.Base(script)),
 		)
 	}
 	slices.SortFunc(names, func(a, b string) int {
@@ -63,27 +65,4 @@ func listScripts(root *os.Root) []string {
 		}
 	}
 	return names
-}
-
-// editDistance is the Levenshtein distance of two names, in bytes, of which
-// only the first 256 count.
-func editDistance(a, b string) int {
-	a, b = a[:min(len(a), 256)], b[:min(len(b), 256)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

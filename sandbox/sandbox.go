@@ -103,10 +103,11 @@ type Limits struct {
 	OpenFiles int
 	// WorkspaceBytes is how much disk space, and WorkspaceFiles how many files
 	// and directories, the workspace may hold, with all that is in
-	// [PrivateDir]. A run that leads beyond one of them is killed with
-	// [QuotaExceeded] soon after; one that found it so is killed where it adds
-	// to it, so that it can tidy up. Default [DefaultWorkspaceBytes] and
-	// [DefaultWorkspaceFiles].
+	// [PrivateDir]; directories that cannot be looked into, unreadable or more
+	// than 64 deep, are too much (see [Measure]). A run that leads beyond one of
+	// them is killed with [QuotaExceeded] soon after; one that found it so is
+	// killed where it adds to it, so that it can tidy up. Default
+	// [DefaultWorkspaceBytes] and [DefaultWorkspaceFiles].
 	WorkspaceBytes int64
 	WorkspaceFiles int
 }

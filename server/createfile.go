@@ -112,7 +112,7 @@ func (s *Server) write(workspace sandbox.Workspace, adds int, do func(*resources
 		return err
 	}
 	defer tree.Close()
-	if err := roomFor(tree, adds); err != nil {
+	if err := roomFor(workspace, adds); err != nil {
 		return err
 	}
 	defer s.workspaceChanged(workspace)
@@ -120,14 +120,21 @@ func (s *Server) write(workspace sandbox.Workspace, adds int, do func(*resources
 }
 
 // roomFor holds writes to the quota that programs have.
-func roomFor(tree *resources.Tree, adds int) error {
+func roomFor(workspace sandbox.Workspace, adds int) error {
 	if adds < 0 {
 		return nil
 	}
-	used, files := tree.Usage(sandbox.DefaultWorkspaceFiles)
-	if used+int64(adds) > sandbox.DefaultWorkspaceBytes || files >= sandbox.DefaultWorkspaceFiles {
+	most := sandbox.Usage{Bytes: sandbox.DefaultWorkspaceBytes - int64(adds), Files: sandbox.DefaultWorkspaceFiles - 1}
+	used, err := sandbox.Measure(workspace.Dir, most, nil)
+	switch {
+	case err != nil:
+		return err
+	case used.Bytes > most.Bytes || used.Files > most.Files:
 		return failf(CodeWorkspaceFull, "Remove what is not needed, with a program in the same workspace.",
-			"the workspace has no room: it holds %d files and %s", files, byteSize(used))
+			"the workspace has no room: it holds at least %d files and %s", used.Files, byteSize(used.Bytes))
+	case used.Missed > 0:
+		return failf(CodeWorkspaceFull, "Remove them or make them readable, with a program in the same workspace.",
+			"the workspace has no room: it holds directories that cannot be looked into, unreadable or more than 64 deep")
 	}
 	return nil
 }

@@ -31,25 +31,19 @@ var misreadRules = map[string]bool{
 	"yaml-number":             true,
 }
 
-// misreadSkills gives the names of the skills that break one of misreadRules.
-func misreadSkills(snapshot *catalog.Snapshot) map[string]bool {
-	names := map[string]bool{}
-	for _, problem := range snapshot.Problems() {
-		if misreadRules[problem.Rule] {
-			names[problem.Skill] = true
-		}
-	}
-	return names
-}
-
 // entryFault says how a skill breaks the Agent Skills specification, to which
 // every skill served by the extension must conform (SEP-2640, Skill Format),
 // or nothing. Hosts check the entries of skills/list: to the official SDK's
 // client one entry that breaks a rule spoils the listing of all. Such a skill
 // is left out of the listing, which may be partial, and is served otherwise.
-func entryFault(frontmatter json.RawMessage) string {
+func entryFault(skill *catalog.Skill) string {
+	for _, problem := range skill.Problems() {
+		if misreadRules[problem.Rule] {
+			return "other YAML readers see another frontmatter"
+		}
+	}
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(frontmatter, &fields) != nil {
+	if json.Unmarshal(skill.Frontmatter, &fields) != nil {
 		return "its frontmatter is no object"
 	}
 	name, isString := jsonString(fields["name"])

@@ -68,3 +68,30 @@ func TestListedEntriesConform(t *testing.T) {
 		}
 	}
 }
+
+// TestListedEntriesAreJudgedByThemselves: what another skill of the same name
+// breaks, which is not served, costs a skill nothing; what it breaks itself, it
+// is judged by as it stands now.
+func TestListedEntriesAreJudgedByThemselves(t *testing.T) {
+	root := t.TempDir()
+	plant := func(directory, name, description string) {
+		t.Helper()
+		writeFile(t, filepath.Join(root, directory, name, "SKILL.md"), fmt.Appendf(nil, "---\nname: %s\ndescription: %s\n---\n", name, description))
+	}
+	plant(".", "twin", "Does it.")
+	plant("more", "twin", "Use when: asked.")
+	plant(".", "mended", "Use when: asked.")
+	plant(".", "spoilt", "Does it.")
+	f := newFixture(t, root)
+	for _, want := range []string{
+		"[{skill://spoilt/SKILL.md} {skill://twin/SKILL.md}]",
+		"[{skill://mended/SKILL.md} {skill://twin/SKILL.md}]",
+	} {
+		var list struct{ Skills []struct{ URI string } }
+		if f.request(t, "skills/list", nil, &list); fmt.Sprint(list.Skills) != want {
+			t.Errorf("listed are %v, want %s", list.Skills, want)
+		}
+		plant(".", "mended", "Does it.")
+		plant(".", "spoilt", "Use when: asked.")
+	}
+}

@@ -80,7 +80,7 @@ var Codes = map[Code]string{
 	CodeSandboxSetup:       "The program could not be started: a script or interpreter is missing or unusable, or the skill changes all the time.",
 	CodeWorkspaceUnknown:   "No workspace has that handle.",
 	CodeWorkspaceExpired:   "The workspace's lifetime is over.",
-	CodeWorkspaceFull:      "The workspace holds more bytes or files than it may.",
+	CodeWorkspaceFull:      "The workspace holds more bytes or files than it may, or directories that cannot be looked into.",
 	CodeWorkspaceLimit:     "Too many workspaces are in use.",
 	CodeInternal:           "A fault of the server; its log says more.",
 }

@@ -43,6 +43,8 @@ type skillEntry struct {
 	URI         string          `json:"uri"`
 	Frontmatter json.RawMessage `json:"frontmatter"`
 	Resources   []skillFile     `json:"resources"`
+
+	skill *catalog.Skill // of which it was made
 }
 
 // skillFile is SEP-2640's SkillResource.
@@ -64,8 +66,7 @@ func (s *Server) listSkills(ctx context.Context, raw json.RawMessage) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	snapshot := s.opts.Catalog.Snapshot()
-	skills, misread := snapshot.Skills(), misreadSkills(snapshot)
+	skills := s.opts.Catalog.Snapshot().Skills()
 	after, err := decodeCursor(params.Cursor)
 	if err != nil {
 		return nil, err
@@ -92,11 +93,7 @@ func (s *Server) listSkills(ctx context.Context, raw json.RawMessage) (any, erro
 			s.log.Warn("skill is not published to skills/list", "skill", skills[i].Name, "reason", err)
 			continue
 		}
-		fault := entryFault(entry.Frontmatter)
-		if misread[skills[i].Name] {
-			fault = "other YAML readers see another frontmatter"
-		}
-		if fault != "" {
+		if fault := entryFault(entry.skill); fault != "" {
 			s.log.Debug("skill is left out of skills/list", "skill", skills[i].Name, "reason", fault)
 			continue
 		}
@@ -193,6 +190,7 @@ func newEntry(skill *catalog.Skill, manifest resources.Manifest) skillEntry {
 		URI:         resources.URI(skill, skill.Entry),
 		Frontmatter: skill.Frontmatter,
 		Resources:   make([]skillFile, 0, len(manifest.Files)),
+		skill:       skill,
 	}
 	for _, file := range manifest.Files {
 		entry.Resources = append(entry.Resources, skillFile{resources.URI(skill, file.Path), file.Digest, file.Size})

@@ -1,8 +1,12 @@
 package server_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/testdata"
@@ -86,19 +90,44 @@ func allPages(t testing.TB, method string, ask func(testing.TB, string, map[stri
 }
 
 // BenchmarkPages shows that a list costs as much a skill in a large catalogue
-// as in a small one.
+// as in a small one, also where the skills have problems.
 func BenchmarkPages(b *testing.B) {
+	catalogues := map[string]func(testing.TB, int) string{"": testdata.Generate, "-faulty": generateFaulty}
 	for method := range listedBy {
-		for _, n := range []int{1000, manySkills} {
-			f := newFixture(b, testdata.Generate(b, n))
-			b.Run(fmt.Sprintf("%s/%d", method, n), func(b *testing.B) {
-				for b.Loop() {
-					allPages(b, method, func(t testing.TB, method string, params map[string]any) []byte {
-						return f.exchange(t, method, params)
-					})
-				}
-				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(n), "µs/skill")
-			})
+		for kind, generate := range catalogues {
+			for _, n := range []int{1000, manySkills} {
+				b.Run(fmt.Sprintf("%s/%d%s", method, n, kind), func(b *testing.B) {
+					f := newFixture(b, generate(b, n))
+					for b.Loop() {
+						allPages(b, method, func(t testing.TB, method string, params map[string]any) []byte {
+							return f.exchange(t, method, params)
+						})
+					}
+					b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(n), "µs/skill")
+				})
+			}
 		}
 	}
+}
+
+// generateFaulty writes skills of which each breaks rules many times, so that
+// it is served with as many warnings.
+func generateFaulty(t testing.TB, n int) string {
+	t.Helper()
+	root := testdata.Generate(t, n)
+	var unknown strings.Builder
+	for i := range 100 { // more of one file are not told
+		fmt.Fprintf(&unknown, "\nx%d: %d", i, i)
+	}
+	for i := range n {
+		file := filepath.Join(root, fmt.Sprintf("skill-%05d", i), "SKILL.md")
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, bytes.Replace(text, []byte("\n---\n"), []byte(unknown.String()+"\n---\n"), 1), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
 }

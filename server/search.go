@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/spelling"
 )
 
 // rank gives the skills that match a query, best first. It is BM25 over
@@ -95,7 +96,7 @@ func nearNames(snapshot *catalog.Snapshot, name string) []string {
 	var near []candidate
 	wanted := strings.ToLower(name)
 	for _, skill := range snapshot.Skills() {
-		distance := editDistance(wanted, skill.Name)
+		distance := spelling.Distance(wanted, skill.Name)
 		if strings.Contains(skill.Name, wanted) || strings.Contains(wanted, skill.Name) {
 			distance = min(distance, 1)
 		}
@@ -109,25 +110,4 @@ func nearNames(snapshot *catalog.Snapshot, name string) []string {
 		names = append(names, c.name)
 	}
 	return names
-}
-
-// editDistance is Levenshtein's, over bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		previous := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := previous
-			if a[i] != b[j] {
-				cost++
-			}
-			previous = row[j+1]
-			row[j+1] = min(cost, row[j]+1, previous+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -298,6 +298,26 @@ func TestToolsetQuota(t *testing.T) {
 	w.create(t, "one-more", "")
 }
 
+// TestToolsetQuotaHidden: what cannot be looked into counts as too much, as it
+// does where a program made it.
+func TestToolsetQuotaHidden(t *testing.T) {
+	w := newWorker(t)
+	w.create(t, "first", "x")
+	deep := filepath.Join(w.dir, strings.Repeat("d/", 65))
+	must(t, os.MkdirAll(deep, 0o755))
+	if a := w.call(t, "create_file", map[string]any{"path": "one-more", "file_text": ""}); a.code() != "workspace_full" || !strings.Contains(a.text(), "cannot be looked into") {
+		t.Errorf("create_file: %s", a.text())
+	}
+	if a := w.replace(t, "first", "x", "xx"); a.code() != "workspace_full" {
+		t.Errorf("str_replace: %s", a.text())
+	}
+	if a := w.replace(t, "first", "x", ""); a.IsError {
+		t.Errorf("a byte less: %s", a.text())
+	}
+	must(t, os.Remove(deep))
+	w.create(t, "one-more", "")
+}
+
 // TestToolsetStateless: where every request stands alone, a call says which
 // workspace it means, and learns it from the one that made it.
 func TestToolsetStateless(t *testing.T) {

@@ -47,7 +47,7 @@ func (s *settings) openSandbox(ctx context.Context, log *slog.Logger) (backend s
 		}
 		return backend, "", nil
 	case sandboxDocker:
-		backend, err := s.openDocker(ctx, log)
+		backend, err := s.openDocker(ctx, log, false)
 		if err != nil {
 			return nil, "", err
 		}
@@ -69,13 +69,13 @@ func (s *settings) openSandbox(ctx context.Context, log *slog.Logger) (backend s
 
 // bestSandbox opens the local sandbox in its full tier, which starts fastest
 // and knows the user's interpreters, else containers, else the local sandbox
-// in a lesser tier.
+// in a lesser tier. It sends nothing to another machine.
 func (s *settings) bestSandbox(ctx context.Context, log *slog.Logger) (sandbox.Backend, error) {
 	own, localErr := local.New(ctx, local.Options{Logger: log})
 	if localErr == nil && own.Info().Tier == "full" {
 		return own, nil
 	}
-	containers, dockerErr := s.openDocker(ctx, log)
+	containers, dockerErr := s.openDocker(ctx, log, true)
 	switch {
 	case dockerErr == nil && localErr == nil:
 		return containers, own.Close()
@@ -87,8 +87,8 @@ func (s *settings) bestSandbox(ctx context.Context, log *slog.Logger) (sandbox.B
 	return nil, errors.Join(localErr, dockerErr)
 }
 
-func (s *settings) openDocker(ctx context.Context, log *slog.Logger) (*docker.Backend, error) {
-	return docker.New(ctx, docker.Options{Image: s.dockerImage, Runtime: s.dockerRuntime, Logger: log})
+func (s *settings) openDocker(ctx context.Context, log *slog.Logger, here bool) (*docker.Backend, error) {
+	return docker.New(ctx, docker.Options{Here: here, Image: s.dockerImage, Runtime: s.dockerRuntime, Logger: log})
 }
 
 // noSandbox says in one line why nothing can be run, and what the user can do.

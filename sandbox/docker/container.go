@@ -9,14 +9,11 @@ import (
 	"slices"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 )
 
 const (
-	// tmpBytes and shmBytes are the sizes of /tmp and /dev/shm, which count
-	// as memory of the run.
-	tmpBytes = 64 << 20
-	shmBytes = 64 << 20
 	// entryThreads is how many threads the entry program may have besides
 	// the processes of the run.
 	entryThreads = 16
@@ -54,7 +51,7 @@ type container struct {
 	id      string
 	place   place
 	dirs    []fs.FileInfo // what was bound
-	streams *streams
+	streams *engine.Streams
 }
 
 // container gives a container for one run, and tells whether it was started
@@ -88,21 +85,21 @@ func (b *Backend) start(ctx context.Context, at place) (*container, error) {
 		return nil, err
 	}
 	c := &container{backend: b, place: at, dirs: dirs}
-	if c.id, err = b.engine.create(ctx, b.blueprint(at)); err != nil {
+	if c.id, err = b.engine.Create(ctx, b.blueprint(at)); err != nil {
 		return nil, fmt.Errorf("create a container: %w", err)
 	}
-	if b.engine.podman && !c.fresh() {
+	if b.engine.Podman && !c.fresh() {
 		c.dropMade()
 		err = errGone
-	} else if c.streams, err = b.engine.attach(ctx, c.id); err == nil {
-		err = b.engine.start(ctx, c.id)
+	} else if c.streams, err = b.engine.Attach(ctx, c.id); err == nil {
+		err = b.engine.Start(ctx, c.id)
 	}
 	if err != nil {
 		err = fmt.Errorf("start a container: %w", err)
 		if c.streams != nil {
-			err = errors.Join(err, c.streams.conn.Close())
+			err = errors.Join(err, c.streams.Conn.Close())
 		}
-		return nil, errors.Join(err, b.engine.remove(ctx, c.id))
+		return nil, errors.Join(err, b.engine.Remove(ctx, c.id))
 	}
 	return c, nil
 }
@@ -119,25 +116,25 @@ func (c *container) dropMade() {
 	}
 }
 
-func (b *Backend) blueprint(at place) blueprint {
-	var binds []bind
+func (b *Backend) blueprint(at place) engine.Blueprint {
+	var binds []engine.Bind
 	if at.workspace != "" {
-		binds = append(binds, bind{source: at.workspace, target: handover.Workspace})
+		binds = append(binds, engine.Bind{Source: at.workspace, Target: handover.Workspace})
 	}
 	if at.skillDir != "" {
-		binds = append(binds, bind{source: at.skillDir, target: handover.SkillDir, readOnly: true})
+		binds = append(binds, engine.Bind{Source: at.skillDir, Target: handover.SkillDir, ReadOnly: true})
 	}
-	return blueprint{
-		copying:     b.copying,
-		image:       b.image.id,
-		runtime:     b.image.runtime,
-		healthcheck: b.image.healthcheck,
-		command:     []string{handover.Path},
-		user:        at.user,
-		labels:      b.owner.labels(),
-		binds:       binds,
-		memoryBytes: at.memoryBytes,
-		processes:   int64(at.processes) + entryThreads,
+	return engine.Blueprint{
+		Copying:     b.copying,
+		Image:       b.image.ID,
+		Runtime:     b.image.runtime,
+		Healthcheck: b.image.Healthcheck,
+		Command:     []string{handover.Path},
+		User:        at.user,
+		Labels:      b.owner.labels(),
+		Binds:       binds,
+		MemoryBytes: at.memoryBytes,
+		Processes:   int64(at.processes) + entryThreads,
 	}
 }
 
@@ -176,14 +173,14 @@ func (c *container) fresh() bool {
 
 // release lets go of a container, which then ends and is removed by the
 // engine.
-func (c *container) release() { c.streams.conn.Close() }
+func (c *container) release() { c.streams.Conn.Close() }
 
 // remove removes a container by force. What cannot be removed now is tried
 // again by Close.
 func (b *Backend) remove(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
 	defer cancel()
-	if err := b.engine.remove(ctx, id); err != nil {
+	if err := b.engine.Remove(ctx, id); err != nil {
 		b.log.Warn("a container cannot be removed", "container", id, "error", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/transfer"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
@@ -42,7 +43,7 @@ func openCopies(spec sandbox.Spec) (*copies, error) {
 	}
 	c.sent = transfer.List(workspace)
 	c.bounds = transfer.Bounds{
-		Bytes:     workspaceBytes(spec.Limits.MemoryBytes),
+		Bytes:     engine.WorkspaceBytes(spec.Limits.MemoryBytes),
 		FileBytes: max(spec.Limits.FileBytes, c.sent.Largest()), // which may have another name now
 		Entries:   maxReturned,
 		Removable: c.sent.Has,
@@ -53,11 +54,6 @@ func openCopies(spec sandbox.Spec) (*copies, error) {
 	go c.receive(back)
 	return c, nil
 }
-
-// workspaceBytes is how large the file system of a workspace is that counts as
-// memory of the run: what is left is for the programs, and for what comes
-// after them.
-func workspaceBytes(memory int64) int64 { return memory / 2 }
 
 // send writes the files of the skill and of the workspace.
 func (c *copies) send(w io.Writer) error {

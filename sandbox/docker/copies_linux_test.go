@@ -15,6 +15,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
 	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -37,7 +38,7 @@ func TestContractWithCopies(t *testing.T) {
 	for _, name := range watched {
 		except = append(except, sandboxtest.Exclusion{Case: name, Reason: "the workspace is a copy: TestNothingSurvivesWithCopies"})
 	}
-	host := serveTCP(t, engineSocket())
+	host := enginetest.ServeTCP(t, nil)
 	sandboxtest.Run(t, func(t testing.TB) sandbox.Backend { return openWith(t, docker.Options{Host: host}) }, except...)
 }
 

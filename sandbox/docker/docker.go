@@ -14,9 +14,9 @@
 //
 // Where the engine cannot share directories with the server, as on another
 // machine, the files of both are sent to the container, and what the program
-// has changed in the workspace is sent back. Both are in memory there, the
-// workspace with half of what the run may have; the first process is root,
-// without what makes root dangerous, until the program starts.
+// has changed in the workspace is sent back. There they are in memory: the
+// workspace has half of what the run may use, the skill a quarter. The first
+// process is root, without what makes root dangerous, until the program starts.
 //
 // A program's input waits in the memory of its container, and counts as such.
 // Where the server is root, programs run as nobody: what they are to read must
@@ -34,6 +34,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
@@ -51,15 +52,19 @@ const (
 
 // Options configure a [Backend]. The zero value is ready to use.
 type Options struct {
-	// Host is the engine's address, such as "unix:///run/podman/podman.sock".
-	// If empty, the first engine that answers is taken: only that of the
-	// environment variable DOCKER_HOST, or else of the context of Docker's
-	// command, where there is one; else at /var/run/docker.sock,
-	// $XDG_RUNTIME_DIR/docker.sock, $XDG_RUNTIME_DIR/podman/podman.sock and
-	// /run/podman/podman.sock.
+	// Host is the engine's address, such as "unix:///run/podman/podman.sock",
+	// "tcp://HOST:2376" with what DOCKER_TLS_VERIFY and DOCKER_CERT_PATH say,
+	// or "ssh://USER@HOST". If empty, the first engine that answers is taken:
+	// only that of the environment variable DOCKER_HOST, or else of the
+	// context of Docker's command, where there is one; else at
+	// /var/run/docker.sock, $XDG_RUNTIME_DIR/docker.sock,
+	// $XDG_RUNTIME_DIR/podman/podman.sock and /run/podman/podman.sock.
 	Host string
-	// Image names a local image with the entry program. If empty,
-	// [DefaultImage].
+	// Here leaves out engines that may be on another machine: those that are
+	// not reached by a Unix socket or a named pipe.
+	Here bool
+	// Image names an image that the engine has, with the entry program. If
+	// empty, [DefaultImage].
 	Image string
 	// Runtime is the engine's runtime for the containers, such as "runsc", one
 	// of those that "docker info" lists. If empty, the engine's default.
@@ -74,7 +79,7 @@ type Options struct {
 type Backend struct {
 	log    *slog.Logger
 	runner *process.Runner
-	engine *engine
+	engine *engine.Engine
 	image  image
 	owner  owner
 	// copying tells that skills and workspaces are not shared with containers
@@ -111,14 +116,14 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 }
 
 func open(ctx context.Context, options Options) (*Backend, error) {
-	engine, err := dial(ctx, options.Host)
+	reached, err := engine.Dial(ctx, options.Host, options.Here)
 	if err != nil {
 		return nil, err
 	}
 	b := &Backend{
 		log:     options.Logger,
-		engine:  engine,
-		copying: engine.elsewhere,
+		engine:  reached,
+		copying: reached.Elsewhere,
 		owner:   newOwner(),
 		starts:  make(chan struct{}, startsAtOnce),
 
@@ -135,7 +140,7 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 // prepare finds out how containers can be run.
 func (b *Backend) prepare(ctx context.Context, options Options) (err error) {
 	if options.Runtime != "" {
-		if err := b.engine.checkRuntime(ctx, options.Runtime); err != nil {
+		if err := b.engine.CheckRuntime(ctx, options.Runtime); err != nil {
 			return err
 		}
 	}
@@ -144,7 +149,7 @@ func (b *Backend) prepare(ctx context.Context, options Options) (err error) {
 	}
 	b.reap(ctx)
 	err = b.probe(ctx)
-	if !b.copying && errors.Is(err, errUnshared) {
+	if !b.copying && errors.Is(err, engine.ErrUnshared) {
 		b.log.Debug("files are copied", "reason", err)
 		b.copying = true
 		err = b.probe(ctx)
@@ -163,7 +168,7 @@ func (b *Backend) describe() sandbox.Info {
 		files = "the files of the workspace are copied there before the run and back after it; "
 	}
 	return sandbox.Info{
-		Backend: b.engine.name(),
+		Backend: b.engine.Name(),
 		Tier:    "container",
 		Notice: "Every run has a container of its own: the skill is read-only, only the workspace and /tmp can be written, " +
 			"nothing else of this machine is visible, there is no network but a loopback interface; " + files + kernel + ".",
@@ -187,5 +192,5 @@ func (b *Backend) release() error {
 	b.pool.close()
 	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
 	defer cancel()
-	return errors.Join(b.sweep(ctx), b.engine.close())
+	return errors.Join(b.sweep(ctx), b.engine.Close())
 }

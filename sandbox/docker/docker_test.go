@@ -3,13 +3,11 @@ package docker_test
 import (
 	"errors"
 	"log/slog"
-	"os"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
 	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -53,10 +51,7 @@ func untilEnd(t testing.TB, backend *docker.Backend) *docker.Backend {
 }
 
 // required tells whether SKILLS_MCP_REQUIRE names something.
-func required(name string) bool {
-	names := strings.FieldsFunc(os.Getenv("SKILLS_MCP_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' })
-	return slices.Contains(names, name)
-}
+func required(name string) bool { return enginetest.Required(name) }
 
 func TestContract(t *testing.T) {
 	sandboxtest.Run(t, open)

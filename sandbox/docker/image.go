@@ -6,29 +6,27 @@ import (
 	"path"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 )
 
 // searchPath is the PATH of programs.
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-var (
-	errForeignImage = errors.New("image without entry program")
-	errUnshared     = errors.New("directories cannot be shared")
-)
+var errForeignImage = errors.New("image without entry program")
 
 // image is what containers are made of.
 type image struct {
-	inspected // by its identity: a rebuilt image does not change a running server
-	runtime   string
+	engine.Image // by its identity: a rebuilt image does not change a running server
+	runtime      string
 }
 
-func findImage(ctx context.Context, e *engine, options Options) (image, error) {
-	found, err := e.image(ctx, options.Image)
-	if err == nil && found.labels[handover.VersionLabel] != handover.Version {
+func findImage(ctx context.Context, e *engine.Engine, options Options) (image, error) {
+	found, err := e.Image(ctx, options.Image)
+	if err == nil && found.Labels[handover.VersionLabel] != handover.Version {
 		err = errForeignImage
 	}
-	return image{inspected: found, runtime: options.Runtime}, err
+	return image{Image: found, runtime: options.Runtime}, err
 }
 
 // programs are the executables on PATH.

@@ -26,7 +26,7 @@ func (t *tree) writeKill() {
 	case <-t.copied:
 	case <-t.toKill:
 		if t.canReturn() { // else there would be something before it
-			t.container.streams.conn.Write([]byte{handover.Kill})
+			t.container.streams.Conn.Write([]byte{handover.Kill})
 		}
 	}
 }

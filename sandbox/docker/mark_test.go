@@ -57,15 +57,3 @@ func TestStreamWithoutMarkIsWhole(t *testing.T) {
 		t.Errorf("in the end passed is %q, the mark was found: %t", passed.String(), u.done())
 	}
 }
-
-func TestOlderAPI(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		version string
-		older   bool
-	}{{"1.40", true}, {"1.41", false}, {"1.9", true}, {"1.100", false}, {"2.0", false}, {"0.99", true}, {"", true}} {
-		if got := olderAPI(c.version, minAPI); got != c.older {
-			t.Errorf("olderAPI(%q) is %t", c.version, got)
-		}
-	}
-}

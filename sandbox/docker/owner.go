@@ -32,18 +32,18 @@ func (b *Backend) reap(ctx context.Context) {
 	if b.owner.host == "" { // nothing tells here who is gone
 		return
 	}
-	listed, err := b.engine.list(ctx, labelHost, b.owner.host)
+	listed, err := b.engine.List(ctx, labelHost, b.owner.host)
 	if err != nil {
 		b.log.Warn("containers of earlier servers cannot be listed", "error", err)
 	}
 	var all sync.WaitGroup
 	for _, c := range listed {
-		if !isGone(c.labels[labelOwner]) {
+		if !isGone(c.Labels[labelOwner]) {
 			continue
 		}
 		all.Go(func() {
-			if err := b.engine.remove(ctx, c.id); err != nil {
-				b.log.Warn("a container of an earlier server cannot be removed", "container", c.id, "error", err)
+			if err := b.engine.Remove(ctx, c.ID); err != nil {
+				b.log.Warn("a container of an earlier server cannot be removed", "container", c.ID, "error", err)
 			}
 		})
 	}
@@ -53,13 +53,13 @@ func (b *Backend) reap(ctx context.Context) {
 // sweep removes all containers of this backend.
 func (b *Backend) sweep(ctx context.Context) error {
 	for {
-		listed, err := b.engine.list(ctx, labelSession, b.owner.session)
+		listed, err := b.engine.List(ctx, labelSession, b.owner.session)
 		if err != nil || len(listed) == 0 {
 			return err
 		}
 		errs := make(chan error, len(listed))
 		for _, c := range listed {
-			go func() { errs <- b.engine.remove(ctx, c.id) }()
+			go func() { errs <- b.engine.Remove(ctx, c.ID) }()
 		}
 		for range listed {
 			if removeErr := <-errs; removeErr != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
 	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -109,7 +110,7 @@ func TestPodman(t *testing.T) {
 
 func TestPodmanWithCopies(t *testing.T) {
 	t.Parallel()
-	backend := openPodman(t, serveTCP(t, strings.TrimPrefix(servePodman(t), "unix://")))
+	backend := openPodman(t, enginetest.Forward(t, strings.TrimPrefix(servePodman(t), "unix://"), nil))
 	defer backend.Close()
 	skill := t.TempDir()
 	if err := os.WriteFile(filepath.Join(skill, "run.sh"), []byte("echo ran > ran; echo \"$(id -u) $(stat -c %u .)\""), 0o600); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/output"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
@@ -66,7 +67,7 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 	case report == nil:
 		return fmt.Errorf("a container ended before it could tell of its programs: %s", t.reply.early)
 	case report.Errno != 0 && !b.copying:
-		return errUnshared
+		return engine.ErrUnshared
 	case report.Errno != 0 || lost:
 		return fmt.Errorf("files cannot be copied: %w", syscall.Errno(report.Errno))
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
@@ -58,10 +59,10 @@ func (b *Backend) execute(ctx context.Context, spec sandbox.Spec, order handover
 
 // refused gives the error for a container that the engine does not give.
 func refused(err error) error {
-	if errors.Is(err, errPath) {
+	if errors.Is(err, engine.ErrPath) {
 		return &sandbox.SetupError{
 			Rule:    "setup-failed",
-			Message: "the skill or the workspace cannot be shared: " + errPath.Error(),
+			Message: "the skill or the workspace cannot be shared: " + engine.ErrPath.Error(),
 			Hint:    "Tell the user to give the directory another name.",
 			Err:     err,
 		}

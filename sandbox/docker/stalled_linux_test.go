@@ -7,31 +7,29 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 )
 
 // bounded is how long a run may take that an engine holds up.
 const bounded = 2 * time.Minute
 
-// openStalled opens a backend on an engine whose attached containers, from the
-// time that stall is set, are connected to clients in another way.
-func openStalled(t *testing.T, connect func(near, far net.Conn)) (backend *docker.Backend, stall *atomic.Bool) {
-	stall = new(atomic.Bool)
-	host := serveThrough(t, engineSocket(), func(request string, near, far net.Conn) {
-		if stall.Load() && strings.Contains(request, "/attach?") {
-			connect(near, far)
-			return
+// openStalled opens a backend on an engine whose containers, but for that of the
+// probe, are connected to clients in another way.
+func openStalled(t *testing.T, connect func(near, far net.Conn)) *docker.Backend {
+	host := enginetest.ServeAttached(t, func(before int, near, far net.Conn) bool {
+		if before == 0 {
+			return true
 		}
-		join(near, far)
+		connect(near, far)
+		return false
 	})
-	return untilEnd(t, openWith(t, docker.Options{Host: host})), stall
+	return untilEnd(t, openWith(t, docker.Options{Host: host}))
 }
 
 // workspaceOf makes a workspace with a file, which no buffer on the way takes.
@@ -63,9 +61,9 @@ func runBounded(t *testing.T, backend *docker.Backend, spec sandbox.Spec) (resul
 // A container that acknowledges what it never takes is given up.
 func TestEngineThatTakesNothingButSaysSo(t *testing.T) {
 	t.Parallel()
-	backend, stall := openStalled(t, func(near, far net.Conn) {
+	backend := openStalled(t, func(near, far net.Conn) {
 		for header := ""; header != "\r\n"; { // of the request, and then of the answer
-			line, err := readLine(near)
+			line, err := enginetest.ReadLine(near)
 			if err != nil {
 				return
 			}
@@ -73,7 +71,7 @@ func TestEngineThatTakesNothingButSaysSo(t *testing.T) {
 			header = line
 		}
 		for header := ""; header != "\r\n"; {
-			line, err := readLine(far)
+			line, err := enginetest.ReadLine(far)
 			if err != nil {
 				return
 			}
@@ -83,7 +81,6 @@ func TestEngineThatTakesNothingButSaysSo(t *testing.T) {
 		near.Write([]byte{1, 0, 0, 0, 0, 0, 0, 1, handover.Ack}) // one byte of standard output
 		io.Copy(near, far)                                       // until the container is removed
 	})
-	stall.Store(true)
 	result, err := runBounded(t, backend, sandbox.Spec{
 		Shell: "true", Workspace: workspaceOf(t, 64<<20), Limits: sandbox.Limits{Timeout: time.Second},
 	})
@@ -95,11 +92,10 @@ func TestEngineThatTakesNothingButSaysSo(t *testing.T) {
 // A container that neither takes nor says anything is not waited for.
 func TestEngineThatTakesNothing(t *testing.T) {
 	t.Parallel()
-	backend, stall := openStalled(t, func(near, far net.Conn) {
+	backend := openStalled(t, func(near, far net.Conn) {
 		go io.CopyN(far, near, 1<<20)
 		io.Copy(near, far)
 	})
-	stall.Store(true)
 	backend.SetAckPatience(time.Second)
 	_, err := runBounded(t, backend, sandbox.Spec{Shell: "true", Workspace: workspaceOf(t, 64<<20)})
 	if !errors.Is(err, sandbox.ErrUnavailable) {
@@ -132,14 +128,13 @@ func TestServersAreKilledWhileFilesAreOnTheirWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			reached := make(chan struct{}, 8)
-			var attached atomic.Int32
 			hold := connect(reached)
-			host := serveThrough(t, engineSocket(), func(request string, near, far net.Conn) {
-				if strings.Contains(request, "/attach?") && attached.Add(1) == 2 { // the first is the probe's
-					hold(near, far)
-					return
+			host := enginetest.ServeAttached(t, func(before int, near, far net.Conn) bool {
+				if before != 1 { // that of the probe, or a spare one
+					return true
 				}
-				join(near, far)
+				hold(near, far)
+				return false
 			})
 			server := exec.Command(os.Args[0])
 			server.Env = append(os.Environ(), briefServerVariable+"="+workspaceOf(t, 256<<20), "DOCKER_HOST="+host)

@@ -59,7 +59,7 @@ func (c *container) hand(order handover.Order, spec sandbox.Spec, stdout, stderr
 	}()
 	go func() {
 		defer close(t.copied)
-		c.streams.copyTo(writerFunc(t.reply.writeStdout), writerFunc(t.reply.writeStderr)) // an error says no more than the missing report
+		c.streams.CopyTo(writerFunc(t.reply.writeStdout), writerFunc(t.reply.writeStderr)) // an error says no more than the missing report
 	}()
 	return t, nil
 }
@@ -68,7 +68,7 @@ func (c *container) hand(order handover.Order, spec sandbox.Spec, stdout, stderr
 // reply.
 func (t *tree) write(order handover.Order, stdin []byte) {
 	conn := writerFunc(func(p []byte) (int, error) {
-		n, err := t.container.streams.conn.Write(p)
+		n, err := t.container.streams.Conn.Write(p)
 		t.taken.Add(int64(n))
 		return n, err
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 )
 
 // UnavailableError means that no containers can be run. It is a
@@ -26,21 +27,28 @@ func (e *UnavailableError) Error() string {
 func (e *UnavailableError) Unwrap() []error { return []error{sandbox.ErrUnavailable, e.Err} }
 
 func hint(err error, image string) string {
-	noRuntime := new(noRuntimeError)
+	noRuntime := new(engine.NoRuntimeError)
 	const build = `run "make image" in skills-mcp's source directory`
 	switch {
-	case errors.Is(err, errNoEngine):
+	case errors.Is(err, engine.ErrElsewhere):
+		return "Say --sandbox=docker to have files of skills and workspaces copied to the engine's machine, and programs run there."
+	case errors.Is(err, engine.ErrInsecure):
+		return "DOCKER_HOST or the Docker context leads to another machine without TLS, or without a look at its certificate, so that anybody in between could read skills and write workspaces: " +
+			"set DOCKER_TLS_VERIFY=1, and DOCKER_CERT_PATH to a directory with ca.pem, cert.pem and key.pem, or connect by ssh://USER@HOST."
+	case errors.Is(err, engine.ErrNoSSH):
+		return `No engine answers over ssh: "ssh HOST docker version", with the HOST of DOCKER_HOST or the Docker context, must work without asking for anything.`
+	case errors.Is(err, engine.ErrNoEngine):
 		return `No Docker or Podman engine answers: start it, or set DOCKER_HOST to where it listens; "docker version" tells whether it answers.`
 	case errors.As(err, &noRuntime):
 		return fmt.Sprintf("Install %s and register it with the engine, or name one of %s with --docker-runtime.",
-			noRuntime.name, strings.Join(noRuntime.there, ", "))
-	case errors.Is(err, errPodmanRuntime):
+			noRuntime.Name, strings.Join(noRuntime.There, ", "))
+	case errors.Is(err, engine.ErrPodmanRuntime):
 		return `Leave out --docker-runtime, and start Podman's service with "podman --runtime NAME system service" instead.`
-	case errors.Is(err, errNoImage):
+	case errors.Is(err, engine.ErrNoImage):
 		return fmt.Sprintf("There is no image %s on this machine: %s, or name another one with --docker-image.", image, build)
 	case errors.Is(err, errForeignImage):
 		return fmt.Sprintf("The image %s has not this version's entry program: %s, and base images of your own on %s.", image, build, DefaultImage)
-	case errors.Is(err, errUnbounded):
+	case errors.Is(err, engine.ErrUnbounded):
 		return "The engine lacks control groups for memory or processes: its log says which, and they are enabled by the kernel's boot parameters or, for a rootless engine, by cgroup version 2."
 	}
 	return "The Docker engine refuses to run containers: its log and that of skills-mcp say why."

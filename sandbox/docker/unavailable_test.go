@@ -25,8 +25,13 @@ func expectUnavailable(t *testing.T, options docker.Options, says string) {
 func TestEngineThatCannotBeUsed(t *testing.T) {
 	for host, says := range map[string]string{
 		"unix://" + filepath.Join(t.TempDir(), "none.sock"): "start it",
-		"tcp://127.0.0.1:1": "start it",
-		"no host at all":    "DOCKER_HOST",
+		"tcp://127.0.0.1:1":         "start it",
+		"tcp://192.0.2.1:2375":      "DOCKER_TLS_VERIFY=1",
+		"tcp://127.0.0.1.example":   "ssh://USER@HOST",
+		"ssh://-oProxyCommand=true": `"-oProxyCommand=true" is none for ssh`,
+		"tcp://me:secret@127.0.0.1": "not of the form",
+		"ssh://127.0.0.1:1":         `"ssh HOST docker version"`,
+		"no host at all":            "DOCKER_HOST",
 	} {
 		t.Setenv("DOCKER_HOST", host)
 		expectUnavailable(t, docker.Options{}, says)

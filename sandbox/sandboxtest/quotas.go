@@ -3,6 +3,7 @@ package sandboxtest
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -15,6 +16,7 @@ func quotas() []contract {
 		{name: "quota-files", test: testQuotaFiles},
 		{name: "quota-hidden", test: testQuotaHidden},
 		{name: "quota-of-short-runs", test: testQuotaShort},
+		{name: "quota-hidden-before", test: testQuotaHiddenBefore},
 		{name: "quota-full-can-be-tidied", test: testQuotaTidy},
 		{name: "quota-sparse-files", test: testQuotaSparse},
 	}
@@ -55,10 +57,12 @@ func testQuotaHidden(t *testing.T, f *fixture) {
 	if os.Geteuid() == 0 {
 		return // permissions do not keep root out
 	}
-	locked := `mkdir locked && dd if=/dev/zero of=locked/hidden bs=1M count=20; chmod 0 locked`
-	workspace := t.TempDir()
-	t.Cleanup(func() { os.Chmod(filepath.Join(workspace, "locked"), 0o700) })
-	expectStatus(t, f.run(t, sandbox.Spec{Shell: locked + pause, Workspace: workspace, Limits: small()}), sandbox.QuotaExceeded)
+	for _, mode := range []string{"0", "400"} { // the names alone can be read with the latter
+		locked := `mkdir locked && dd if=/dev/zero of=locked/hidden bs=1M count=7 && chmod ` + mode + ` locked`
+		workspace := t.TempDir()
+		t.Cleanup(func() { os.Chmod(filepath.Join(workspace, "locked"), 0o700) })
+		expectStatus(t, f.run(t, sandbox.Spec{Shell: locked + pause, Workspace: workspace, Limits: small()}), sandbox.QuotaExceeded)
+	}
 }
 
 // A run that is over before it was measured is told of all the same, and the
@@ -83,6 +87,23 @@ func testQuotaShort(t *testing.T, f *fixture) {
 	if total > 12<<20+100 {
 		t.Errorf("the workspace holds %d bytes", total)
 	}
+}
+
+// Where an earlier run has left something that cannot be looked into, nothing
+// can be written there, nor anywhere else; it can be removed.
+func testQuotaHiddenBefore(t *testing.T, f *fixture) {
+	const down = `i=0; while [ $i -lt 70 ]; do mkdir -p d && cd d; i=$((i+1)); done; `
+	workspace := t.TempDir()
+	expectStatus(t, f.run(t, sandbox.Spec{Shell: down, Workspace: workspace, Limits: small()}), sandbox.QuotaExceeded)
+	if result := f.run(t, sandbox.Spec{Shell: down + `dd if=/dev/zero of=hidden bs=1M count=20`, Workspace: workspace, Limits: small()}); result.Status == sandbox.Exited && result.ExitCode == 0 {
+		t.Error("what cannot be looked into takes more")
+	}
+	hidden, err := os.Stat(filepath.Join(workspace, strings.Repeat("d/", 70), "hidden"))
+	if err == nil && hidden.Size() > 1 {
+		t.Errorf("%d bytes are hidden", hidden.Size())
+	}
+	f.succeed(t, sandbox.Spec{Shell: `rm -r d`, Workspace: workspace, Limits: small()})
+	f.succeed(t, sandbox.Spec{Shell: `echo room again > small`, Workspace: workspace, Limits: small()})
 }
 
 func testQuotaTidy(t *testing.T, f *fixture) {

@@ -23,7 +23,7 @@ func take(t *testing.T, dir string) *artifact.Snapshot {
 	return snapshot
 }
 
-func write(t *testing.T, file string) {
+func write(t testing.TB, file string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
 		t.Fatal(err)

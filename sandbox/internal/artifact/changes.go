@@ -16,7 +16,7 @@ import (
 // links, hard links included, devices, FIFOs and sockets, whose content may
 // be anything on the machine; and what s could not look at.
 func (s *Snapshot) Since(before *Snapshot) (list []sandbox.Artifact, omitted int) {
-	omitted = s.missed
+	omitted = s.usage.Missed
 	for name, info := range s.entries {
 		if before.had(name, info) {
 			continue
@@ -40,7 +40,7 @@ func (s *Snapshot) Since(before *Snapshot) (list []sandbox.Artifact, omitted int
 func (s *Snapshot) had(name string, info fs.FileInfo) bool {
 	old, known := s.entries[name]
 	if !known {
-		return s.missed > 0 && info.ModTime().Before(s.taken)
+		return s.usage.Missed > 0 && info.ModTime().Before(s.taken)
 	}
 	return same(old, info)
 }

@@ -22,19 +22,22 @@ type Collection struct {
 
 // Collect finds what changed in a workspace since a snapshot.
 func Collect(workspace string, before *Snapshot) (Collection, error) {
-	root, err := os.OpenRoot(workspace)
+	now, err := Take(workspace)
 	if err != nil {
 		return Collection{}, err
 	}
-	defer root.Close()
-	c := Collection{Snapshot: takeIn(root, maxEntries)}
-	c.Changed, c.Omitted = c.Snapshot.Since(before)
-	c.Snapshot.digest(root, c.Changed)
-	return c, nil
+	c := Collection{Snapshot: now}
+	c.Changed, c.Omitted = now.Since(before)
+	return c, now.digest(workspace, c.Changed)
 }
 
 // digest adds digests as far as [sandbox.MaxDigestBytes] goes.
-func (s *Snapshot) digest(root *os.Root, list []sandbox.Artifact) {
+func (s *Snapshot) digest(workspace string, list []sandbox.Artifact) error {
+	root, err := os.OpenRoot(workspace)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
 	bySize := make([]*sandbox.Artifact, len(list))
 	for i := range list {
 		bySize[i] = &list[i]
@@ -43,10 +46,11 @@ func (s *Snapshot) digest(root *os.Root, list []sandbox.Artifact) {
 	left := int64(sandbox.MaxDigestBytes)
 	for _, file := range bySize {
 		if left -= file.Size; left < 0 {
-			return
+			break
 		}
 		file.Digest = s.sum(root, file.Path, file.Size)
 	}
+	return nil
 }
 
 // sum gives the digest of a file that was size bytes long, or nothing where it

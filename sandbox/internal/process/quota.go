@@ -23,8 +23,7 @@ const (
 type quota struct {
 	workspace string
 	start     *artifact.Snapshot
-	bytes     int64
-	files     int
+	most      sandbox.Usage
 	free      int64 // on the disk, at the start
 }
 
@@ -33,10 +32,11 @@ func reserve(disk int64) int64 { return min(disk/20, 1<<30) }
 
 // newQuota gives the quota of a workspace that holds what it did at the start
 // of a run. In one that is full, the run gets files of one byte at most: it
-// can read and tidy up.
+// can read and tidy up. What cannot be looked into could be anything and could
+// become anything, so with that a workspace is full.
 func newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
 	used := start.Usage()
-	if used.Bytes >= spec.Limits.WorkspaceBytes {
+	if used.Bytes >= spec.Limits.WorkspaceBytes || used.Missed > 0 {
 		spec.Limits.FileBytes = 1
 	}
 	spec.Limits.WorkspaceBytes = max(spec.Limits.WorkspaceBytes, used.Bytes)
@@ -46,16 +46,12 @@ func newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
 		free:      free,
 		workspace: spec.Workspace,
 		start:     start,
-		bytes:     spec.Limits.WorkspaceBytes,
-		files:     spec.Limits.WorkspaceFiles,
+		most: sandbox.Usage{
+			Bytes:  spec.Limits.WorkspaceBytes,
+			Files:  spec.Limits.WorkspaceFiles,
+			Missed: used.Missed,
+		},
 	}
-}
-
-// exceeded tells whether a run has led beyond the quota. What cannot be looked
-// at could be anything, so a run must not add to that.
-func (q *quota) exceeded(now *artifact.Snapshot) bool {
-	used := now.Usage()
-	return used.Bytes > q.bytes || used.Files > q.files || now.Missed() > q.start.Missed()
 }
 
 // fillsDisk tells whether the disk is nearly full, and was not before by as
@@ -64,7 +60,7 @@ func (q *quota) exceeded(now *artifact.Snapshot) bool {
 // possible, and no reason to fill the rest.
 func (q *quota) fillsDisk() bool {
 	free, all, known := diskSpace(q.workspace)
-	return known && free < reserve(all) && q.free-free > q.bytes
+	return known && free < reserve(all) && q.free-free > q.most.Bytes
 }
 
 // measure measures in the background, and calls kill once the quota is
@@ -82,8 +78,8 @@ func (q *quota) measure(kill func()) (stop func()) {
 			case <-next.C:
 			}
 			begun := time.Now()
-			now, err := artifact.Take(q.workspace)
-			if err == nil && (q.exceeded(now) || q.fillsDisk()) { // else the program has removed it
+			used, err := sandbox.Measure(q.workspace, q.most, nil)
+			if err == nil && (used.Exceeds(q.most) || q.fillsDisk()) { // else the program has removed it
 				kill()
 				return
 			}

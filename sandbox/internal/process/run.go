@@ -152,7 +152,7 @@ func (r *Runner) collect(spec sandbox.Spec, room *quota, result *sandbox.Result)
 	}
 	result.Artifacts = after.Changed
 	result.ArtifactsOmitted += after.Omitted
-	if room.exceeded(after.Snapshot) && (result.Status == sandbox.Exited || result.Status == sandbox.Signaled) {
+	if after.Snapshot.Usage().Exceeds(room.most) && (result.Status == sandbox.Exited || result.Status == sandbox.Signaled) {
 		result.Status, result.ExitCode, result.Signal = sandbox.QuotaExceeded, -1, ""
 	}
 }

@@ -1,4 +1,4 @@
-package docker
+package engine
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func TestStreamsAreTakenApart(t *testing.T) {
 	output := frame(1, "out") + frame(2, "err") + frame(1, "") + frame(1, long) + frame(2, "end")
 	for _, reader := range []io.Reader{strings.NewReader(output), iotest.OneByteReader(strings.NewReader(output)), iotest.DataErrReader(strings.NewReader(output))} {
 		var stdout, stderr bytes.Buffer
-		if err := (&streams{output: reader}).copyTo(&stdout, &stderr); err != nil {
+		if err := (&Streams{output: reader}).CopyTo(&stdout, &stderr); err != nil {
 			t.Error(err)
 		}
 		if stdout.String() != "out"+long || stderr.String() != "errend" {
@@ -42,7 +42,7 @@ func TestFramesAreNotCollected(t *testing.T) {
 		"standard input": frame(1, "some") + frame(0, "other"),
 	} {
 		var stdout, stderr bytes.Buffer
-		err := (&streams{output: strings.NewReader(output)}).copyTo(&stdout, &stderr)
+		err := (&Streams{output: strings.NewReader(output)}).CopyTo(&stdout, &stderr)
 		if !errors.Is(err, errFrame) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %v", name, err)
 		}

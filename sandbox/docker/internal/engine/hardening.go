@@ -1,4 +1,4 @@
-package docker
+package engine
 
 import (
 	"errors"
@@ -12,28 +12,41 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 )
 
-// bind is a host directory in a container.
-type bind struct {
-	source, target string
-	readOnly       bool
+// Bind is a host directory in a container.
+type Bind struct {
+	Source, Target string
+	ReadOnly       bool
 }
 
-// blueprint describes a container. All else is the same for all: no network,
+// Blueprint describes a container. All else is the same for all: no network,
 // nothing to write but the binds and /tmp, and no capabilities.
-type blueprint struct {
-	// copying containers have file systems in memory instead of binds. They
+type Blueprint struct {
+	// Copying containers have file systems in memory instead of binds. They
 	// are root's, without all capabilities but those that make another user
 	// of it, until the skill's files are stored and the program is started.
-	copying        bool
-	image, runtime string
-	healthcheck    bool // of the image, to be turned off
-	command        []string
-	user           string // "uid:gid"
-	labels         map[string]string
-	binds          []bind
-	memoryBytes    int64
-	processes      int64
+	Copying        bool
+	Image, Runtime string
+	Healthcheck    bool // of the image, to be turned off
+	Command        []string
+	User           string // "uid:gid"; of no matter where Copying is set
+	Labels         map[string]string
+	Binds          []Bind
+	MemoryBytes    int64
+	Processes      int64
 }
+
+const (
+	// tmpBytes and shmBytes are the sizes of /tmp and /dev/shm, which count
+	// as memory of the run.
+	tmpBytes = 64 << 20
+	shmBytes = 64 << 20
+)
+
+// WorkspaceBytes is how large the file system of a copying container's
+// workspace is, which counts as memory of the run, and skillBytes that of the
+// skill: what is left is for the programs, and for what comes after them.
+func WorkspaceBytes(memory int64) int64 { return memory / 2 }
+func skillBytes(memory int64) int64     { return memory / 4 }
 
 // maskedPaths are what the kernel tells of the whole machine in /proc and
 // /sys. They include all that any engine masks by default. What a program needs
@@ -50,7 +63,7 @@ var maskedPaths = []string{
 var workspaceOwner = fmt.Sprintf(",uid=%d,gid=%[1]d", handover.User)
 
 // hostConfig is the hardening.
-func (b blueprint) hostConfig() *dockercontainer.HostConfig {
+func (b Blueprint) hostConfig() *dockercontainer.HostConfig {
 	h := &dockercontainer.HostConfig{
 		AutoRemove:     true,
 		CapDrop:        []string{"ALL"},
@@ -60,26 +73,25 @@ func (b blueprint) hostConfig() *dockercontainer.HostConfig {
 		NetworkMode:    "none",
 		ReadonlyRootfs: true,
 		RestartPolicy:  dockercontainer.RestartPolicy{Name: dockercontainer.RestartPolicyDisabled},
-		Runtime:        b.runtime,
+		Runtime:        b.Runtime,
 		SecurityOpt:    []string{"no-new-privileges"}, // with the engine's default seccomp profile
 		ShmSize:        shmBytes,
 		Tmpfs:          map[string]string{"/tmp": fmt.Sprintf("rw,nosuid,nodev,size=%d,mode=1777", tmpBytes)},
 		Resources: dockercontainer.Resources{
-			Memory:     b.memoryBytes,
-			MemorySwap: b.memoryBytes, // the sum of both, so none
-			PidsLimit:  &b.processes,
+			Memory:     b.MemoryBytes,
+			MemorySwap: b.MemoryBytes, // the sum of both, so none
+			PidsLimit:  &b.Processes,
 			Ulimits:    []*units.Ulimit{{Name: "core"}}, // the entry program sets the others
 		},
 	}
-	if b.copying {
+	if b.Copying {
 		h.CapAdd = []string{"SETUID", "SETGID", "SETPCAP"}
-		size := workspaceBytes(b.memoryBytes)
-		h.Tmpfs[handover.SkillDir] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0755", size)
-		h.Tmpfs[handover.Workspace] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", size) + workspaceOwner
+		h.Tmpfs[handover.SkillDir] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0755", skillBytes(b.MemoryBytes))
+		h.Tmpfs[handover.Workspace] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", WorkspaceBytes(b.MemoryBytes)) + workspaceOwner
 	}
-	for _, m := range b.binds {
+	for _, m := range b.Binds {
 		h.Mounts = append(h.Mounts, mount.Mount{
-			Type: mount.TypeBind, Source: m.source, Target: m.target, ReadOnly: m.readOnly,
+			Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly,
 			// What is mounted below would be writable in spite of ReadOnly.
 			BindOptions: &mount.BindOptions{Propagation: mount.PropagationRPrivate, NonRecursive: true},
 		})
@@ -110,22 +122,24 @@ func adaptToPodman(h *dockercontainer.HostConfig) error {
 		// It puts the fields of a mount into one line, in which a path could
 		// go on with fields of its own.
 		if strings.ContainsAny(m.Source, ",\"\r\n") {
-			return errPath
+			return ErrPath
 		}
 	}
 	return nil
 }
 
-var errPath = errors.New("its path has a comma, a quote or a line break, with which Podman cannot share it")
+// ErrPath means that a directory cannot be bound because of its name.
+var ErrPath = errors.New("its path has a comma, a quote or a line break, with which Podman cannot share it")
 
-var errUnbounded = errors.New("the engine cannot bound what programs use")
+// ErrUnbounded means that the engine lacks control groups.
+var ErrUnbounded = errors.New("the engine cannot bound what programs use")
 
 // discarded looks for what an engine says of limits that it does not set: it
 // only warns, and creates the container without them.
 func discarded(warnings []string) error {
 	for _, warning := range warnings {
 		if strings.Contains(warning, "discarded") {
-			return fmt.Errorf("%w: it says %q", errUnbounded, warning)
+			return fmt.Errorf("%w: it says %q", ErrUnbounded, warning)
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package docker
+package engine
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ func TestLimitsThatAreDiscardedAreNotMissed(t *testing.T) {
 		"Your kernel does not support swap limit capabilities or the cgroup is not mounted. Memory limited without swap.": false,
 		"The requested image's platform (linux/arm64) does not match the detected host platform (linux/amd64)":            false,
 	} {
-		if err := discarded([]string{"", warning}); errors.Is(err, errUnbounded) != refused {
+		if err := discarded([]string{"", warning}); errors.Is(err, ErrUnbounded) != refused {
 			t.Errorf("%q gives %v", warning, err)
 		}
 	}

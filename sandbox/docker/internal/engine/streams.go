@@ -1,4 +1,4 @@
-package docker
+package engine
 
 import (
 	"encoding/binary"
@@ -7,9 +7,9 @@ import (
 	"io"
 )
 
-// streams are a container's standard streams.
-type streams struct {
-	conn   io.WriteCloser // its input; Close ends everything
+// Streams are a container's standard streams.
+type Streams struct {
+	Conn   io.WriteCloser // its input; Close ends everything
 	output io.Reader      // both outputs, multiplexed
 }
 
@@ -24,9 +24,9 @@ const copyBytes = 32 << 10
 // errFrame means that an engine sends what is no output.
 var errFrame = errors.New("malformed output of a container")
 
-// copyTo copies the outputs until the container has ended, the connection is
+// CopyTo copies the outputs until the container has ended, the connection is
 // closed or a writer fails.
-func (s *streams) copyTo(stdout, stderr io.Writer) error {
+func (s *Streams) CopyTo(stdout, stderr io.Writer) error {
 	var header [frameHeader]byte
 	buffer := make([]byte, copyBytes)
 	for {

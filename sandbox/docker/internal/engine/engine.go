@@ -1,0 +1,121 @@
+// Package engine reaches Docker and Podman engines, on this machine by sockets,
+// elsewhere by TLS or ssh, and has them run hardened containers. It alone knows
+// Docker's client.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/client"
+)
+
+const (
+	// minAPI is that of Docker Engine 20.10, the oldest that is tested.
+	minAPI = "1.41"
+	// dialPatience is how long an engine may take to say who it is, and
+	// sshPatience how long if ssh has to log in first.
+	dialPatience = 10 * time.Second
+	sshPatience  = 20 * time.Second
+)
+
+// The reasons for which an engine cannot be used, as [Dial] gives them.
+var (
+	ErrNoEngine  = errors.New("no engine answers")
+	ErrNoSSH     = errors.New("no engine answers over ssh")
+	ErrInsecure  = errors.New("the connection to the engine is not secure")
+	ErrElsewhere = errors.New("the engine may be on another machine")
+)
+
+// Engine is a Docker or a Podman engine.
+type Engine struct {
+	api *client.Client
+	// Podman tells that it is Podman's service.
+	Podman bool
+	// Elsewhere tells that it is reached by anything but a unix socket or a
+	// named pipe, so that it may be on another machine.
+	Elsewhere bool
+	ssh       *sshDialer // nil if it is not reached by ssh
+}
+
+// Dial connects to the engine of that address or, if it is empty, to the first
+// one that answers, but to none that may be on another machine if it is to be
+// here. The error is ErrNoEngine, ErrNoSSH, ErrInsecure or ErrElsewhere.
+func Dial(ctx context.Context, host string, here bool) (*Engine, error) {
+	endpoints, err := findEndpoints(host)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoEngine, err)
+	}
+	var errs []error
+	for _, endpoint := range endpoints {
+		e, err := endpoint.dial(ctx, here)
+		if err == nil {
+			return e, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+// identify asks an engine who it is.
+func (e *Engine) identify(ctx context.Context) error {
+	// Once: what an engine is asked otherwise negotiates first, and goes on
+	// where nobody answers.
+	ping, err := e.api.Ping(ctx)
+	if err != nil {
+		return e.unreachable(err)
+	}
+	e.api.NegotiateAPIVersionPing(ping)
+	version, err := e.api.ServerVersion(ctx)
+	switch {
+	case err != nil:
+		return e.unreachable(err)
+	case version.Os != "" && version.Os != "linux":
+		return fmt.Errorf("%w: it runs %s containers", ErrNoEngine, version.Os)
+	}
+	if used := e.api.ClientVersion(); olderAPI(used, minAPI) {
+		return fmt.Errorf("%w: its API is %s, needed is %s", ErrNoEngine, used, minAPI)
+	}
+	e.Podman = slices.ContainsFunc(version.Components, func(c types.ComponentVersion) bool { return c.Name == "Podman Engine" })
+	return nil
+}
+
+// unreachable is the error for an engine that does not answer.
+func (e *Engine) unreachable(err error) error {
+	if e.ssh != nil {
+		if failure := e.ssh.lastFailure(); failure != nil {
+			err = failure
+		}
+		return fmt.Errorf("%w: %w", ErrNoSSH, err)
+	}
+	return fmt.Errorf("%w: %w", ErrNoEngine, err)
+}
+
+// Name is what hosts are told.
+func (e *Engine) Name() string {
+	if e.Podman {
+		return "podman"
+	}
+	return "docker"
+}
+
+// olderAPI compares versions of the form "1.41".
+func olderAPI(a, b string) bool {
+	var aMajor, aMinor, bMajor, bMinor int
+	fmt.Sscanf(a, "%d.%d", &aMajor, &aMinor)
+	fmt.Sscanf(b, "%d.%d", &bMajor, &bMinor)
+	return aMajor < bMajor || (aMajor == bMajor && aMinor < bMinor)
+}
+
+// Close ends all connections.
+func (e *Engine) Close() error {
+	err := e.api.Close()
+	if e.ssh != nil {
+		e.ssh.close()
+	}
+	return err
+}

@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// ErrPodmanRuntime means that Podman would run containers with another runtime
+// than the one that was asked for.
+var ErrPodmanRuntime = errors.New("the runtime is chosen by Podman's service")
+
+// shimPrefix begins the names of runtimes that Docker knows without having been
+// told of them, since version 23.
+const shimPrefix = "io.containerd."
+
+// NoRuntimeError means that the engine has no runtime of that name.
+type NoRuntimeError struct {
+	Name  string
+	There []string // sorted
+}
+
+func (e *NoRuntimeError) Error() string {
+	return fmt.Sprintf("the engine has no runtime %q, only %s", e.Name, strings.Join(e.There, ", "))
+}
+
+// CheckRuntime looks for a runtime among the engine's. The error is
+// ErrPodmanRuntime or a NoRuntimeError.
+func (e *Engine) CheckRuntime(ctx context.Context, name string) error {
+	if e.Podman { // which would take any name, and make nothing of it
+		return ErrPodmanRuntime
+	}
+	info, err := e.api.Info(ctx)
+	if err != nil {
+		return err
+	}
+	if _, found := info.Runtimes[name]; !found && !strings.HasPrefix(name, shimPrefix) {
+		return &NoRuntimeError{Name: name, There: slices.Sorted(maps.Keys(info.Runtimes))}
+	}
+	return nil
+}

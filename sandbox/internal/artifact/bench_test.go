@@ -1,0 +1,40 @@
+package artifact_test
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/artifact"
+)
+
+// BenchmarkWorkspace shows what it costs to know a workspace of 10,000 files:
+// to list it, as before and after a run, and to measure it, as in between.
+func BenchmarkWorkspace(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 10_000 {
+		write(b, filepath.Join(dir, "project", "src", fmt.Sprint(i%100), fmt.Sprintf("file-%d.txt", i)))
+	}
+	ways := map[string]func() error{
+		"list": func() error {
+			_, err := artifact.Take(dir)
+			return err
+		},
+		"measure": func() error {
+			_, err := sandbox.Measure(dir, sandbox.Usage{Bytes: math.MaxInt64, Files: math.MaxInt}, nil)
+			return err
+		},
+	}
+	for name, way := range ways {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := way(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

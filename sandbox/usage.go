@@ -1,0 +1,132 @@
+package sandbox
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
+)
+
+const (
+	// maxMeasured is how many files and directories a workspace may hold to be
+	// measured whole.
+	maxMeasured = 100_000
+	// maxMeasuredDepth is how many directories deep it may be.
+	maxMeasuredDepth = 64
+	// measuredBatch is how many of a directory are looked at together.
+	measuredBatch = 256
+)
+
+// Usage is what a workspace holds, [PrivateDir] included.
+type Usage struct {
+	// Bytes is the disk space that files and directories have, where the
+	// system tells; else the sum of the files' sizes.
+	Bytes int64
+	// Files counts files and directories, links and all else.
+	Files int
+	// Missed counts directories that could not be looked into, unreadable or
+	// too deep, and one for all that was left out where the measurement ended
+	// early. That could be anything.
+	Missed int
+}
+
+// Exceeds tells whether there is more than most, in any of the fields.
+func (u Usage) Exceeds(most Usage) bool {
+	return u.Bytes > most.Bytes || u.Files > most.Files || u.Missed > most.Missed
+}
+
+// Measure tells what the directory of a workspace holds, down to 64 directories
+// deep. It ends early once it has counted more than most, or more than 100,000
+// files and directories. What it counts it gives to visit, if that is set, with
+// its slash-separated path.
+//
+// What is there was made by untrusted programs, which may still run: nothing
+// but directories is opened, and nothing outside is looked at. The error is
+// that the workspace cannot be opened.
+func Measure(dir string, most Usage, visit func(path string, info fs.FileInfo)) (Usage, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Usage{}, err
+	}
+	defer root.Close()
+	most.Files = min(most.Files, maxMeasured)
+	m := measurement{root: root, most: most, visit: visit, left: []measuredDir{{path: "."}}}
+	for len(m.left) > 0 && !m.used.Exceeds(most) {
+		last := len(m.left) - 1
+		next := m.left[last]
+		m.left = m.left[:last]
+		if err := m.in(next); err != nil && !vanished(err) {
+			m.used.Missed++
+		}
+	}
+	if m.used.Exceeds(most) {
+		m.used.Missed++
+	}
+	return m.used, nil
+}
+
+type measurement struct {
+	root  *os.Root
+	most  Usage
+	visit func(path string, info fs.FileInfo) // or nil
+	used  Usage
+	left  []measuredDir // not yet looked into
+}
+
+// measuredDir is a directory that was counted.
+type measuredDir struct {
+	path  string
+	depth int
+}
+
+var errTooDeep = errors.New("too deep")
+
+// in counts what is in one directory. An error means that there may be more.
+func (m *measurement) in(dir measuredDir) error {
+	if dir.depth > maxMeasuredDepth {
+		return errTooDeep
+	}
+	// It was a directory, but a program may have replaced it since: by a FIFO,
+	// the opening of which must not wait.
+	opened, err := m.root.OpenFile(dir.path, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return err
+	}
+	defer opened.Close() // before going deeper, so that depth costs no descriptors
+	for {
+		infos, err := opened.Readdir(measuredBatch)
+		for _, info := range infos {
+			if !m.add(dir, info) {
+				return nil
+			}
+		}
+		if err == io.EOF || err == nil && len(infos) == 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// add counts what lies in a directory, and tells whether to go on.
+func (m *measurement) add(dir measuredDir, info fs.FileInfo) bool {
+	m.used.Files++
+	m.used.Bytes += filestat.Space(info)
+	if m.visit != nil {
+		m.visit(path.Join(dir.path, info.Name()), info)
+	}
+	if info.IsDir() {
+		m.left = append(m.left, measuredDir{path.Join(dir.path, info.Name()), dir.depth + 1})
+	}
+	return !m.used.Exceeds(m.most)
+}
+
+// vanished tells that what was a directory is none any more.
+func vanished(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
