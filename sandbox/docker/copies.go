@@ -44,7 +44,7 @@ func openCopies(spec sandbox.Spec) (*copies, error) {
 	c.sent = transfer.List(workspace)
 	c.bounds = transfer.Bounds{
 		Bytes:     engine.WorkspaceBytes(spec.Limits.MemoryBytes),
-		FileBytes: spec.Limits.FileBytes,
+		FileBytes: max(spec.Limits.FileBytes, c.sent.Largest()), // which may have another name now
 		Entries:   maxReturned,
 		Removable: c.sent.Has,
 		Staging:   sandbox.PrivateDir,

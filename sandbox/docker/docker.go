@@ -90,6 +90,9 @@ type Backend struct {
 	pool     *pool
 	// starts bounds how many containers are started at once.
 	starts chan struct{}
+	// ackPatience is how long a container may take nothing of what it is sent
+	// and not acknowledge it.
+	ackPatience time.Duration
 }
 
 var _ sandbox.Backend = (*Backend)(nil)
@@ -123,6 +126,8 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 		copying: reached.Elsewhere,
 		owner:   newOwner(),
 		starts:  make(chan struct{}, startsAtOnce),
+
+		ackPatience: enginePatience,
 	}
 	b.pool = newPool(b)
 	if err := b.prepare(ctx, options); err != nil {

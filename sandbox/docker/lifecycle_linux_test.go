@@ -60,7 +60,7 @@ func serveBriefly(workspace string) error {
 		return err
 	}
 	defer backend.Close()
-	result, err := backend.Run(context.Background(), sandbox.Spec{Shell: "echo ran > ran", Workspace: workspace})
+	result, err := backend.Run(context.Background(), sandbox.Spec{Shell: "echo ran > ran; [ ! -e big ] || echo >> big", Workspace: workspace})
 	if err != nil || result.ExitCode != 0 || result.ChangesLost {
 		return fmt.Errorf("%+v, %w", result, err)
 	}

@@ -14,9 +14,10 @@ const earlyBytes = 16 << 20
 
 // reply takes what a container writes after an order, as package handover has
 // it, and passes on the two streams of the program. It is for one goroutine;
-// only acked and said are for all.
+// only acked, ended and said are for all.
 type reply struct {
 	acked          chan struct{} // closed when the container has the order
+	ended          chan struct{} // closed when the program's standard output is there
 	said           atomic.Int64  // bytes so far
 	begun          bool
 	stdout, stderr untilMark
@@ -25,10 +26,20 @@ type reply struct {
 }
 
 func newReply(nonce []byte, stdout, stderr io.Writer) *reply {
-	r := &reply{acked: make(chan struct{}), report: suffix{length: handover.ReportBytes}}
+	r := &reply{acked: make(chan struct{}), ended: make(chan struct{}), report: suffix{length: handover.ReportBytes}}
 	r.stdout = untilMark{next: stdout, mark: nonce, behind: &suffix{}}
 	r.stderr = untilMark{next: stderr, mark: nonce, behind: &r.report}
 	return r
+}
+
+// hasAcked tells whether the container has the order.
+func (r *reply) hasAcked() bool {
+	select {
+	case <-r.acked:
+		return true
+	default:
+		return false
+	}
 }
 
 // expectFiles has the files that come behind the output written to a writer
@@ -56,7 +67,11 @@ func (r *reply) writeStdout(p []byte) (int, error) {
 		r.stderr.write(r.early) // the engine keeps no order between the streams
 		p = p[1:]
 	}
+	marked := r.stdout.marked
 	r.stdout.write(p)
+	if r.stdout.marked && !marked {
+		close(r.ended)
+	}
 	return n, r.end()
 }
 

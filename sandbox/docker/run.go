@@ -47,9 +47,7 @@ func (b *Backend) execute(ctx context.Context, spec sandbox.Spec, order handover
 		if t.started(ctx) {
 			return t, nil
 		}
-		t.Kill()
-		t.end()
-		t.closeCopies()
+		t.abandon()
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

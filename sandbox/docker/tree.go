@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"io"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -17,10 +18,6 @@ import (
 // to end.
 const drainPatience = 5 * time.Second
 
-// silencePatience is how long a container may say nothing between the order to
-// kill its program and the end of what it sends back.
-const silencePatience = 5 * time.Second
-
 // tree is a program in a container, with all its processes.
 type tree struct {
 	container *container
@@ -28,6 +25,7 @@ type tree struct {
 	reply     *reply
 	copied    chan struct{} // closed when nothing more comes
 	written   chan struct{} // closed when nothing more is written
+	taken     atomic.Int64  // bytes that the engine has taken so far
 	toKill    chan struct{} // closed by Kill
 	killOnce  sync.Once
 }
@@ -57,6 +55,7 @@ func (c *container) hand(order handover.Order, spec sandbox.Spec, stdout, stderr
 	go func() {
 		defer close(t.written)
 		t.write(order, spec.Stdin)
+		t.writeKill()
 	}()
 	go func() {
 		defer close(t.copied)
@@ -68,7 +67,11 @@ func (c *container) hand(order handover.Order, spec sandbox.Spec, stdout, stderr
 // write writes the order and all that follows it. What goes wrong shows in the
 // reply.
 func (t *tree) write(order handover.Order, stdin []byte) {
-	conn := t.container.streams.Conn
+	conn := writerFunc(func(p []byte) (int, error) {
+		n, err := t.container.streams.Conn.Write(p)
+		t.taken.Add(int64(n))
+		return n, err
+	})
 	if _, err := conn.Write(order.Encode()); err != nil {
 		return
 	}
@@ -78,30 +81,38 @@ func (t *tree) write(order handover.Order, stdin []byte) {
 	if t.copies == nil {
 		return
 	}
-	if err := t.copies.send(conn); err != nil {
-		t.container.release() // which would wait for the rest
+	err := t.copies.send(conn)
+	if err == nil {
+		return
+	}
+	t.container.release() // which would wait for the rest
+	select {
+	case <-t.toKill: // it was given up
+	default:
 		t.container.backend.log.Warn("files cannot be sent to a container", "error", err)
 	}
 }
 
 // started waits until the container has the order, and tells whether it will
-// ever have it.
+// ever have it: not if it takes nothing any more.
 func (t *tree) started(ctx context.Context) bool {
-	select {
-	case <-t.reply.acked:
-	case <-ctx.Done():
-	case <-t.copied:
-	}
-	select {
-	case <-t.reply.acked:
-		return true
-	default:
-		return false
+	for taken := t.taken.Load(); ; {
+		select {
+		case <-t.reply.acked:
+			return true
+		case <-ctx.Done():
+			return t.reply.hasAcked()
+		case <-t.copied:
+			return t.reply.hasAcked()
+		case <-time.After(t.container.backend.ackPatience):
+		}
+		now := t.taken.Load()
+		if now == taken {
+			return t.reply.hasAcked()
+		}
+		taken = now
 	}
 }
-
-// Kill implements [process.Tree].
-func (t *tree) Kill() { t.killOnce.Do(func() { close(t.toKill) }) }
 
 // Wait implements [process.Tree].
 func (t *tree) Wait() (process.Ending, error) {
@@ -135,6 +146,15 @@ func (t *tree) Wait() (process.Ending, error) {
 	return ending, nil
 }
 
+// abandon lets go of a container that never had the order.
+func (t *tree) abandon() {
+	t.Kill()
+	t.end()
+	if t.copies != nil {
+		t.copies.close() // nothing has changed
+	}
+}
+
 // closeCopies returns when what came back is stored, and tells whether
 // something is missing.
 func (t *tree) closeCopies() (lost bool) {
@@ -154,9 +174,13 @@ func notStarted(report *handover.Report) error {
 	if !report.NotStored {
 		return process.StartFailed(errno)
 	}
+	message := "the files of the skill and of the workspace cannot be stored in the container"
+	if errno == syscall.ENOSPC {
+		message = "the files of the skill and of the workspace do not fit into the container, where they count as memory"
+	}
 	return &sandbox.SetupError{
 		Rule:    "files-not-stored",
-		Message: "the files of the skill and of the workspace do not fit into the container, where they count as memory",
+		Message: message,
 		Hint:    "Remove large files from the workspace, or use a new one.",
 		Err:     errno,
 	}
@@ -182,33 +206,4 @@ func (t *tree) end() (report *handover.Report, killed bool) {
 	<-t.written
 	t.reply.flush()
 	return t.reply.report.report(), killed
-}
-
-// killInside has the entry program kill the program and send back its files,
-// and tells whether it did.
-func (t *tree) killInside() bool {
-	select {
-	case <-t.reply.acked:
-	default:
-		return false
-	}
-	if t.copies == nil { // nothing would be lost
-		return false
-	}
-	<-t.written // it was read before it was acknowledged
-	if _, err := t.container.streams.Conn.Write([]byte{handover.Kill}); err != nil {
-		return false
-	}
-	for said := t.reply.said.Load(); ; {
-		select {
-		case <-t.copied:
-			return true
-		case <-time.After(silencePatience):
-		}
-		now := t.reply.said.Load()
-		if now == said {
-			return false
-		}
-		said = now
-	}
 }

@@ -34,14 +34,17 @@ func serveCopies(order handover.Order, input *bufio.Reader, stdin []byte, victim
 			return new(transfer.Tree).Send(w, nil)
 		})
 	}
+	reserve := newReserve()
 	debug.SetGCPercent(-1)
 	report := carryOut(order, stdin, victims)
+	reserve.release()
 	debug.SetGCPercent(gcPercent)
-	// What is there counts as memory, of which there may be none left.
-	for _, dir := range []string{"/tmp", "/dev/shm"} {
-		empty(dir)
-	}
+	go endWithServer()
 	return reply(order, report, func(w io.Writer) error {
+		// What is there counts as memory, of which there may be none left.
+		for _, dir := range []string{"/tmp", "/dev/shm"} {
+			empty(dir)
+		}
 		if err := os.Chmod(handover.Workspace, 0o700); err != nil { // the program may have locked it
 			return err
 		}
@@ -138,10 +141,31 @@ func dropBounding() error {
 	}
 }
 
+// emptyAtOnce is how many names are read at once of a directory that is emptied,
+// however many there are.
+const emptyAtOnce = 256
+
 // empty removes what is in a directory, as far as that is possible.
 func empty(dir string) {
-	entries, _ := os.ReadDir(dir)
-	for _, entry := range entries {
-		os.RemoveAll(filepath.Join(dir, entry.Name()))
+	d, err := os.Open(dir)
+	if err != nil {
+		return
 	}
+	defer d.Close()
+	for {
+		entries, _ := d.ReadDir(emptyAtOnce)
+		if len(entries) == 0 {
+			return
+		}
+		for _, entry := range entries {
+			os.RemoveAll(filepath.Join(dir, entry.Name()))
+		}
+	}
+}
+
+// endWithServer ends this process when the server has let go of it, though
+// nothing is read from standard input any more, nor killed.
+func endWithServer() {
+	io.Copy(io.Discard, os.Stdin)
+	os.Exit(1)
 }

@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -40,8 +39,7 @@ func main() { os.Exit(serve()) }
 
 func serve() int {
 	debug.SetGCPercent(-1)
-	// Handled, not ignored: what is ignored would be ignored by the program.
-	signal.Notify(make(chan os.Signal, 1))
+	withstandSignals()
 	startThreads()
 	runtime.LockOSThread() // this one starts the program
 	copies := os.Geteuid() == 0
@@ -101,33 +99,11 @@ func confine() error {
 // hide keeps programs from reading the nonce in this process's memory.
 func hide() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
-func acknowledge() error {
-	_, err := os.Stdout.Write([]byte{handover.Ack})
-	return err
-}
-
 func carryOut(order handover.Order, stdin []byte, victims *os.File) handover.Report {
 	if len(order.Argv) == 0 {
 		return list(order)
 	}
 	return run(order, stdin, victims)
-}
-
-// reply writes what comes behind the program's own output.
-func reply(order handover.Order, report handover.Report, sendFiles func(io.Writer) error) error {
-	if _, err := os.Stdout.Write(order.Nonce[:]); err != nil {
-		return err
-	}
-	if sendFiles != nil {
-		if err := sendFiles(os.Stdout); err != nil {
-			return err
-		}
-		if _, err := os.Stdout.Write(order.Nonce[:]); err != nil {
-			return err
-		}
-	}
-	_, err := os.Stderr.Write(append(order.Nonce[:], report.Encode()...))
-	return err
 }
 
 // startThreads makes the runtime start threads, which it keeps.

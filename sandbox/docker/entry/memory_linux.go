@@ -7,7 +7,32 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
+
+// reserveBytes is how much memory is kept from the program for what comes after
+// it: what it left there, such as files of no length or shared memory, may be
+// all that the run may have, and nobody would be killed for it but this process.
+const reserveBytes = 8 << 20
+
+// reserve is memory that is used for nothing.
+type reserve []byte
+
+func newReserve() reserve {
+	memory, err := unix.Mmap(-1, 0, reserveBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_POPULATE)
+	if err != nil { // the program may have all there is
+		return nil
+	}
+	return memory
+}
+
+// release gives the memory back to the run.
+func (r reserve) release() {
+	if r != nil {
+		unix.Munmap(r)
+	}
+}
 
 // markVictims opens what tells the kernel whom to kill first when there is no
 // memory left. It can be opened only as long as this process is dumpable.

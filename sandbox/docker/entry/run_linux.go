@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/seccomp"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 )
 
@@ -42,11 +44,12 @@ type death struct {
 // run runs the program of an order and returns when none of its processes is
 // left.
 func run(order handover.Order, stdin []byte, victims *os.File) handover.Report {
+	quota := newQuota(order) // before the program adds to what there is
 	pid, err := start(order, stdin, victims)
 	if err != nil {
 		return handover.Report{Errno: errnoOf(err)}
 	}
-	p := program{pid: pid, deaths: deaths(), leash: leash(), quota: newQuota(order)}
+	p := program{pid: pid, deaths: deaths(), leash: leash(), quota: quota}
 	p.watch(order.Deadline)
 	p.report.PeakMemoryBytes, p.report.OOMKills = memory()
 	return p.report
@@ -63,6 +66,9 @@ func start(order handover.Order, data []byte, victims *os.File) (int, error) {
 		return 0, err
 	}
 	supervisor.DefaultSignals()
+	if err := guardThreads(); err != nil {
+		return 0, err
+	}
 	// The program inherits the mark, with which this process does not go on.
 	if _, err := victims.WriteString("1000"); err != nil {
 		return 0, err
@@ -77,6 +83,24 @@ func start(order handover.Order, data []byte, victims *os.File) (int, error) {
 		err = unmarkErr
 	}
 	return pid, err
+}
+
+// guardThreads has programs started by this thread not change how this process
+// is scheduled. It has all its threads by now.
+func guardThreads() error {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return err
+	}
+	last := 0
+	for _, thread := range threads {
+		number, err := strconv.Atoi(thread.Name())
+		if err != nil {
+			return err
+		}
+		last = max(last, number)
+	}
+	return seccomp.Install(seccomp.Guard(last))
 }
 
 // limit sets what the engine may not have set: rootless ones cannot. This

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/containerd/errdefs"
 	dockercontainer "github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/network"
-	"github.com/docker/docker/pkg/stdcopy"
 )
 
 const (
@@ -100,12 +98,6 @@ func (e *Engine) Start(ctx context.Context, id string) error {
 	return e.api.ContainerStart(ctx, id, dockercontainer.StartOptions{})
 }
 
-// Streams are a container's standard streams.
-type Streams struct {
-	Conn   io.WriteCloser // its input; Close ends everything
-	output io.Reader      // both outputs, multiplexed
-}
-
 // Attach connects to the streams of a container. It must come before start, so that nothing is lost.
 func (e *Engine) Attach(ctx context.Context, id string) (*Streams, error) {
 	asking, watch := newWatch(ctx)
@@ -119,13 +111,6 @@ func (e *Engine) Attach(ctx context.Context, id string) (*Streams, error) {
 		return nil, ctx.Err()
 	}
 	return &Streams{Conn: attached.Conn, output: attached.Reader}, nil
-}
-
-// CopyTo copies the outputs until the container has ended, the connection is
-// closed or a writer fails.
-func (s *Streams) CopyTo(stdout, stderr io.Writer) error {
-	_, err := stdcopy.StdCopy(stdout, stderr, s.output)
-	return err
 }
 
 // Remove kills all processes of a container and removes it. It returns when

@@ -4,7 +4,9 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -26,16 +28,56 @@ func Forward(t testing.TB, engine string, settings *tls.Config) (host string) {
 	if settings != nil {
 		listener = tls.NewListener(listener, settings)
 	}
-	serve(t, listener, func(near net.Conn) {
-		far, err := net.Dial("unix", engine)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer far.Close()
-		join(near.(duplex), far.(duplex))
-	})
+	serve(t, listener, func(near net.Conn) { connect(t, near, engine, join) })
 	return host
+}
+
+// connect connects a client to the engine that listens at a socket.
+func connect(t testing.TB, near net.Conn, engine string, join func(near, far duplex)) {
+	far, err := net.Dial("unix", engine)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer far.Close()
+	join(near.(duplex), far.(duplex))
+}
+
+// ServeAttached is [ServeTCP] for an engine whose containers' streams are
+// connected to clients by a function instead. It gets how many such connections
+// were before; the engine has the first line of the request already. It tells
+// whether the rest is to be copied both ways; else both sides are closed.
+func ServeAttached(t testing.TB, attached func(before int, near, far net.Conn) (goOn bool)) (host string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before atomic.Int32
+	engine := Socket(t)
+	serve(t, listener, func(near net.Conn) {
+		connect(t, near, engine, func(near, far duplex) {
+			request, err := ReadLine(near)
+			if err != nil { // it is not needed any more
+				return
+			}
+			io.WriteString(far, request)
+			if !strings.Contains(request, "/attach?") || attached(int(before.Add(1))-1, near, far) {
+				join(near, far)
+			}
+		})
+	})
+	return "tcp://" + listener.Addr().String()
+}
+
+// ReadLine reads a line, with its end, and nothing beyond it.
+func ReadLine(r io.Reader) (line string, err error) {
+	for one := make([]byte, 1); !strings.HasSuffix(line, "\n"); line += string(one) {
+		if _, err := io.ReadFull(r, one); err != nil {
+			return "", err
+		}
+	}
+	return line, nil
 }
 
 // ServeTLS gives the address of a port that leads to this machine's engine for

@@ -94,9 +94,6 @@ func TestPathsThatAreRefused(t *testing.T) {
 		"", ".", "..", "../x", "a/../../x", "a/..", "/", "/etc/x", "a//b", "a/", "./a", "a/./b", "a\x00b",
 		strings.Repeat("x", maxPath+1), strings.Repeat("d/", maxDepth+1) + "x",
 	}
-	if runtime.GOOS == "windows" {
-		paths = append(paths, `..\x`, `a\b`, `C:x`, `C:\x`, "NUL")
-	}
 	for _, path := range paths {
 		for _, k := range []kind{directory, file, symlink, hardlink, removal} {
 			v := newVictim(t)
@@ -107,6 +104,23 @@ func TestPathsThatAreRefused(t *testing.T) {
 		}
 		if _, err := newVictim(t).receive(t, write("", header{kind: hardlink, path: "x", target: path}), Bounds{}); !errors.Is(err, ErrMalformed) {
 			t.Errorf("a hard link to %.20q is taken: %v", path, err)
+		}
+	}
+}
+
+// Paths that are of another system have no place, and what follows is taken.
+func TestPathsThatAreNotOfThisSystem(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "windows" {
+		t.Skip("every path is of this system")
+	}
+	for _, path := range []string{`..\x`, `a\b`, `C:x`, `C:\x`, "NUL", "12:30"} {
+		for _, k := range []kind{directory, file, symlink, hardlink} {
+			v := newVictim(t)
+			skipped, err := v.receive(t, write("x", header{kind: file, path: "a", size: 1}, header{kind: k, path: path, target: "a", size: 1}, header{kind: file, path: "b", size: 1}), Bounds{})
+			if _, missing := os.Stat(filepath.Join(v.inside, "b")); skipped != 1 || err != nil || missing != nil {
+				t.Errorf("%c %q: %d skipped, %v, %v", k, path, skipped, err, missing)
+			}
 		}
 	}
 }
@@ -198,6 +212,56 @@ func TestStreamsThatAreCut(t *testing.T) {
 	}
 	if _, err := newVictim(t).receive(t, whole, Bounds{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// Paths that are too long, of which deep directories have some, cost no others.
+func TestPathsThatAreTooLong(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("needs paths beyond what the system takes at once")
+	}
+	top, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer top.Close()
+	name, dir := strings.Repeat("x", 250), top
+	for range maxPath/len(name) + 1 {
+		err := errors.Join(dir.WriteFile("file", []byte("x"), 0o600), dir.Mkdir(name, 0o700))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dir, err = dir.OpenRoot(name); err != nil {
+			t.Fatal(err)
+		}
+		defer dir.Close()
+	}
+	var stream bytes.Buffer
+	if err := list(top, maxEntries, true).Send(&stream, top); err != nil {
+		t.Fatal(err)
+	}
+	v := newVictim(t)
+	if skipped, err := v.receive(t, stream.Bytes(), Bounds{}); err != nil || skipped != 1 {
+		t.Errorf("%d skipped, %v", skipped, err)
+	}
+	if _, err := os.Stat(filepath.Join(v.inside, "file")); err != nil {
+		t.Error(err)
+	}
+}
+
+// More files that cannot be carried than any directory holds are no malformed
+// stream.
+func TestManyThatCannotBeCarried(t *testing.T) {
+	t.Parallel()
+	var stream bytes.Buffer
+	tree := newTree()
+	tree.skipped = maxEntries + 1
+	if err := tree.Send(&stream, nil); err != nil {
+		t.Fatal(err)
+	}
+	if skipped, err := newVictim(t).receive(t, stream.Bytes(), Bounds{}); skipped != maxEntries || err != nil {
+		t.Errorf("%d skipped, %v", skipped, err)
 	}
 }
 

@@ -4,6 +4,9 @@ package transfer
 
 import "io/fs"
 
+// identified tells whether files have identities.
+const identified = false
+
 // identity is the same for all files where the system does not tell.
 type identity struct{}
 

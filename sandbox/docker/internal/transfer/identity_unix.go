@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// identified tells whether files have identities.
+const identified = true
+
 // identity tells files of one directory tree apart, whatever their names.
 type identity struct{ device, inode uint64 }
 

@@ -14,8 +14,11 @@ import (
 // stagedPrefix begins the names of files that are not whole yet.
 const stagedPrefix = ".incoming-"
 
-// errInTheWay means that there is something that must not be replaced.
-var errInTheWay = errors.New("something else is in the way")
+var (
+	// errInTheWay means that there is something that must not be replaced.
+	errInTheWay = errors.New("something else is in the way")
+	errName     = errors.New("this system has no such name")
+)
 
 // place is the directory in which is stored what comes.
 type place struct {
@@ -25,10 +28,17 @@ type place struct {
 	// write in them.
 	modes map[string]fs.FileMode
 	order []string
+	// doomed is what is to be removed once everything else is there: what has
+	// another name now must not be lost with a stream that is cut off. new is
+	// what has come since, which may go by a doomed name too where names are
+	// equal in spite of their case.
+	doomed []string
+	new    map[identity]bool
+	kept   int // of what was doomed
 }
 
 func newPlace(root *os.Root, staging string) *place {
-	return &place{root: root, staging: staging, modes: make(map[string]fs.FileMode)}
+	return &place{root: root, staging: staging, modes: make(map[string]fs.FileMode), new: make(map[identity]bool)}
 }
 
 // noPlace tells whether the error concerns one path alone: others may have put
@@ -92,17 +102,10 @@ func (p *place) finish() (err error) {
 	return err
 }
 
-// remove removes a file or an empty directory. One that is not empty holds
-// what others have made.
-func (p *place) remove(name string) error {
-	err := p.open(name, func() error { return p.root.Remove(name) })
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
 func (p *place) directory(name string, mode fs.FileMode) error {
+	if !local(name) {
+		return errName
+	}
 	if info, err := p.root.Lstat(name); err != nil || !info.IsDir() {
 		if err == nil {
 			if err := p.remove(name); err != nil {
@@ -114,7 +117,7 @@ func (p *place) directory(name string, mode fs.FileMode) error {
 		}
 	}
 	p.setMode(name, mode)
-	return nil
+	return p.keep(name)
 }
 
 // stage makes something that has no name of its own yet, and gives the one
@@ -146,6 +149,9 @@ func (p *place) file(staged, name string, mode fs.FileMode, mtime time.Time) err
 		err = p.root.Chtimes(staged, mtime, mtime)
 	}
 	if err == nil {
+		err = p.keep(staged)
+	}
+	if err == nil {
 		err = p.put(staged, name)
 	}
 	if err != nil {
@@ -156,7 +162,13 @@ func (p *place) file(staged, name string, mode fs.FileMode, mtime time.Time) err
 
 // put gives a staged file or link its name, in place of whatever has it.
 func (p *place) put(staged, name string) error {
+	if !local(name) {
+		return errName
+	}
 	if info, err := p.root.Lstat(name); err == nil && info.IsDir() {
+		if err := p.removeDoomed(); err != nil { // what was in it
+			return err
+		}
 		if err := p.remove(name); err != nil {
 			return err
 		}
@@ -169,7 +181,10 @@ func (p *place) symlink(name, target string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.put(staged, name); err != nil {
+	if err = p.keep(staged); err == nil {
+		err = p.put(staged, name)
+	}
+	if err != nil {
 		return errors.Join(err, p.discard(staged))
 	}
 	return nil
@@ -177,6 +192,9 @@ func (p *place) symlink(name, target string) error {
 
 // hardlink gives a regular file another name.
 func (p *place) hardlink(name, target string) error {
+	if !local(target) {
+		return errName
+	}
 	info, err := p.root.Lstat(target)
 	if err == nil && !info.Mode().IsRegular() {
 		err = errInTheWay

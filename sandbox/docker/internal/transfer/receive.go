@@ -12,7 +12,8 @@ import (
 
 // Bounds are what a stream may bring. A zero field bounds nothing.
 type Bounds struct {
-	// Bytes is how much content all files may have together, holes aside.
+	// Bytes is how much disk space all files may have together: holes count
+	// where they take any.
 	Bytes int64
 	// FileBytes is the size of the largest file, holes included; what has the
 	// name of a longer one may be as long as that.
@@ -36,7 +37,8 @@ type Bounds struct {
 // there is a directory that others have filled.
 //
 // The error is ErrMalformed, or one of the file system; what came before it is
-// stored.
+// stored. Nothing is removed before all else is stored, but for what is in the
+// way of it: a file that has another name now is never without one.
 func Receive(r *bufio.Reader, root *os.Root, bounds Bounds) (skipped int, err error) {
 	rc := receiver{decoder: decoder{r}, bounds: bounds, place: newPlace(root, bounds.Staging), left: bounds.Bytes, buffer: make([]byte, chunkBytes)}
 	defer func() { err = errors.Join(err, rc.place.finish()) }()
@@ -47,7 +49,10 @@ func Receive(r *bufio.Reader, root *os.Root, bounds Bounds) (skipped int, err er
 		}
 		if h.kind == end {
 			sent, err := rc.number(maxEntries)
-			return rc.skipped + int(sent), cutOff(err)
+			if err == nil {
+				err = rc.place.removeDoomed()
+			}
+			return rc.skipped + rc.place.kept + int(sent), cutOff(err)
 		}
 		if bounds.Entries > 0 && entries >= bounds.Entries {
 			return rc.skipped, fmt.Errorf("%w: more than %d entries", ErrMalformed, bounds.Entries)
@@ -86,7 +91,7 @@ func (rc *receiver) store(h header) error {
 		if rc.bounds.Removable == nil || !rc.bounds.Removable(h.path) {
 			return fmt.Errorf("%w: it removes what was not sent", ErrMalformed)
 		}
-		err = rc.place.remove(h.path)
+		err = rc.place.doom(h.path)
 	case directory:
 		err = rc.place.directory(h.path, h.mode)
 	case file:
@@ -94,7 +99,7 @@ func (rc *receiver) store(h header) error {
 	case symlink:
 		err = rc.place.symlink(h.path, h.target)
 	case hardlink:
-		if !local(h.target) {
+		if !valid(h.target) {
 			return ErrMalformed
 		}
 		err = rc.place.hardlink(h.path, h.target)
@@ -123,6 +128,11 @@ func (rc *receiver) file(h header) error {
 	if limit := rc.bounds.FileBytes; limit > 0 && h.size > max(limit, rc.place.size(h.path)) {
 		return fmt.Errorf("%w: a file of %d bytes", ErrMalformed, h.size)
 	}
+	if !sparse {
+		if err := rc.charge(h.size); err != nil {
+			return err
+		}
+	}
 	f, staged, err := rc.place.stageFile()
 	if err != nil {
 		return err
@@ -135,6 +145,18 @@ func (rc *receiver) file(h header) error {
 		return errors.Join(err, rc.place.discard(staged))
 	}
 	return rc.forgive(rc.place.file(staged, h.path, h.mode, time.Unix(0, h.mtime)))
+}
+
+// charge counts disk space.
+func (rc *receiver) charge(bytes int64) error {
+	if rc.bounds.Bytes == 0 {
+		return nil
+	}
+	if bytes > rc.left {
+		return fmt.Errorf("%w: more than %d bytes", ErrMalformed, rc.bounds.Bytes)
+	}
+	rc.left -= bytes
+	return nil
 }
 
 // content reads a file's parts, in ascending order, and writes them.
@@ -155,8 +177,10 @@ func (rc *receiver) content(f *os.File, size int64) error {
 		if int64(gap) > size-at || int64(n) > size-at-int64(gap) {
 			return fmt.Errorf("%w: content behind the end of a file", ErrMalformed)
 		}
-		if rc.left -= int64(n); rc.bounds.Bytes > 0 && rc.left < 0 {
-			return fmt.Errorf("%w: more than %d bytes", ErrMalformed, rc.bounds.Bytes)
+		if sparse {
+			if err := rc.charge(int64(n)); err != nil {
+				return err
+			}
 		}
 		chunk := rc.buffer[:n]
 		if _, err := io.ReadFull(rc.r, chunk); err != nil {

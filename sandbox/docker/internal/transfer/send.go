@@ -2,7 +2,9 @@ package transfer
 
 import (
 	"bufio"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 )
@@ -32,14 +34,15 @@ func (t *Tree) SendChanges(w io.Writer, root *os.Root, before *Tree) error {
 		}
 	}
 	s.w.WriteByte(byte(end))
-	s.number(uint64(t.skipped))
+	s.number(uint64(min(t.skipped+s.skipped, maxEntries)))
 	return s.w.Flush()
 }
 
 type sender struct {
 	encoder
-	root   *os.Root
-	buffer []byte
+	root    *os.Root
+	buffer  []byte
+	skipped int // what was there and cannot be read
 }
 
 func (s *sender) entry(e entry) error {
@@ -48,7 +51,10 @@ func (s *sender) entry(e entry) error {
 		return nil
 	}
 	f, info, err := openFile(s.root, e.path)
-	if err != nil { // gone, or closed to us
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			s.skipped++
+		}
 		return nil
 	}
 	defer f.Close()

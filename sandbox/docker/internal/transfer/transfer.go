@@ -122,7 +122,7 @@ func (d decoder) header() (header, error) {
 	if h.kind == end {
 		return h, nil
 	}
-	if h.path, err = d.text(); err == nil && !local(h.path) {
+	if h.path, err = d.text(); err == nil && !valid(h.path) {
 		err = ErrMalformed
 	}
 	if err != nil {
@@ -163,10 +163,16 @@ func (d decoder) mode() (fs.FileMode, error) {
 	return fs.FileMode(mode), err
 }
 
-// local tells whether a path is clean and stays below the directory to which
+// valid tells whether a path is clean and stays below the directory to which
 // it is relative. It need not be UTF-8.
+func valid(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.HasPrefix(name, "../") && !path.IsAbs(name) &&
+		path.Clean(name) == name && !strings.ContainsRune(name, 0) &&
+		len(name) <= maxPath && strings.Count(name, "/") <= maxDepth
+}
+
+// local tells whether a valid path names what it should on this system: others
+// have names that are devices here, or several names.
 func local(name string) bool {
-	return name != "." && path.Clean(name) == name && !strings.ContainsRune(name, 0) &&
-		filepath.IsLocal(filepath.FromSlash(name)) && strings.Count(name, "/") <= maxDepth &&
-		filepath.ToSlash(filepath.FromSlash(name)) == name
+	return filepath.IsLocal(filepath.FromSlash(name)) && filepath.ToSlash(filepath.FromSlash(name)) == name
 }

@@ -23,6 +23,14 @@ type Tree struct {
 	cut bool
 }
 
+// Largest gives the size of the largest file.
+func (t *Tree) Largest() (size int64) {
+	for _, e := range t.entries {
+		size = max(size, e.size)
+	}
+	return size
+}
+
 // entry is one directory, file or link. Two that are equal need not be carried.
 type entry struct {
 	header
@@ -38,16 +46,22 @@ func (t *Tree) Has(name string) bool {
 
 // List looks at a directory.
 func List(root *os.Root) *Tree {
-	walk := walker{root: root, tree: newTree(), names: make(map[identity]string)}
-	walk.dir(".", 0)
-	return walk.tree
+	return list(root, maxEntries, false)
 }
 
 // ListWhole looks at a directory in which nothing else happens and of which
 // the caller is the owner, and at the content of its files. Directories and
 // files whose modes keep their owner out are opened to him.
 func ListWhole(root *os.Root) *Tree {
-	walk := walker{root: root, tree: newTree(), names: make(map[identity]string), whole: true}
+	return list(root, maxEntries, true)
+}
+
+// list looks at no more entries than most.
+func list(root *os.Root, most int, whole bool) *Tree {
+	walk := walker{root: root, tree: newTree(), names: make(map[identity]string), left: most, whole: whole}
+	if whole {
+		walk.buffer = make([]byte, chunkBytes)
+	}
 	walk.dir(".", 0)
 	return walk.tree
 }
@@ -58,7 +72,16 @@ type walker struct {
 	root  *os.Root
 	tree  *Tree
 	names map[identity]string // the first name of each file with more than one
+	left  int                 // how many entries are still looked at
 	whole bool
+	// buffer is for the content of files, where that is looked at.
+	buffer []byte
+}
+
+// miss tells that something is there of which the tree does not tell.
+func (w *walker) miss() {
+	w.tree.skipped++
+	w.tree.cut = true
 }
 
 func (w *walker) dir(name string, depth int) {
@@ -69,20 +92,18 @@ func (w *walker) dir(name string, depth int) {
 	dir, err := w.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			w.tree.skipped++
-			w.tree.cut = true
+			w.miss()
 		}
 		return
 	}
-	list, err := dir.ReadDir(maxEntries)
+	list, err := dir.ReadDir(w.left + 1)
 	dir.Close() // before going deeper, so that depth costs no descriptors
 	if err != nil && !errors.Is(err, io.EOF) {
-		w.tree.cut = true
+		w.miss()
 	}
 	for _, found := range list {
-		if len(w.tree.order) >= maxEntries {
-			w.tree.skipped++
-			w.tree.cut = true
+		if w.left--; w.left < 0 {
+			w.miss()
 			return
 		}
 		if below := path.Join(name, found.Name()); w.entry(below) {
@@ -93,9 +114,16 @@ func (w *walker) dir(name string, depth int) {
 
 // entry looks at one path and tells whether it is a directory.
 func (w *walker) entry(name string) (isDir bool) {
+	if !valid(name) { // nor is anything below
+		w.tree.skipped++
+		return false
+	}
 	info, err := w.root.Lstat(name)
 	if err != nil {
-		return false // removed meanwhile
+		if !errors.Is(err, fs.ErrNotExist) {
+			w.miss()
+		}
+		return false
 	}
 	e := entry{header: header{path: name, mode: info.Mode().Perm()}}
 	switch info.Mode().Type() {
@@ -113,8 +141,8 @@ func (w *walker) entry(name string) (isDir bool) {
 		w.tree.skipped++
 		return false
 	}
-	if err != nil || !local(name) {
-		w.tree.skipped++
+	if err != nil {
+		w.miss()
 		return isDir
 	}
 	w.tree.entries[name] = e
@@ -162,7 +190,7 @@ func (w *walker) read(name string, size int64, each func(offset int64, chunk []b
 		return err
 	}
 	defer f.Close()
-	return readData(f, size, make([]byte, chunkBytes), each)
+	return readData(f, size, w.buffer, each)
 }
 
 // openFile opens a regular file, and nothing else.
