@@ -50,7 +50,7 @@ func serve() int {
 			return 1
 		}
 	}
-	victims, err := markVictims()
+	victims, err := openVictims()
 	if err != nil {
 		return 1
 	}
@@ -106,7 +106,7 @@ func acknowledge() error {
 	return err
 }
 
-func carryOut(order handover.Order, stdin []byte, victims *os.File) handover.Report {
+func carryOut(order handover.Order, stdin []byte, victims victims) handover.Report {
 	if len(order.Argv) == 0 {
 		return list(order)
 	}
