@@ -71,6 +71,9 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 	case report.Errno != 0 || lost:
 		return fmt.Errorf("files cannot be copied: %w", syscall.Errno(report.Errno))
 	}
+	if err := b.blueprint(at).CheckBounds(report.MemoryBytes, report.Processes); err != nil {
+		return err
+	}
 	b.programs = parsePrograms(listed.Output().Data)
 	return nil
 }

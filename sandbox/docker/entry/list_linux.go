@@ -38,5 +38,7 @@ func list(order handover.Order) handover.Report {
 	if _, err := os.Stdout.WriteString(found.String()); err != nil {
 		return handover.Report{Errno: errnoOf(err)}
 	}
-	return handover.Report{}
+	var report handover.Report
+	report.MemoryBytes, report.Processes = bounds()
+	return report
 }
