@@ -26,7 +26,7 @@ const probePrefix = "skills-mcp-docker-probe-"
 const listBytes = 4 << 20
 
 // probe runs a container as they all will be, and asks it which programs
-// there are.
+// there are and what bounds it has.
 func (b *Backend) probe(ctx context.Context) (err error) {
 	dir, err := tempdir.New("", probePrefix)
 	if err != nil {

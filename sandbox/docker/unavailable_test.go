@@ -59,8 +59,7 @@ func TestRuntimeThatIsNotThere(t *testing.T) {
 }
 
 // Podman says nothing of bounds that it does not set, where it may not make
-// control groups. It takes a system that has none but those of version 2, such
-// as a machine of integration/vm, to have such a Podman.
+// control groups. Such a Podman is in a machine of integration/vm.
 func TestEngineThatBoundsNothing(t *testing.T) {
 	host := os.Getenv("SKILLS_MCP_TEST_UNBOUNDED")
 	if host == "" {

@@ -13,7 +13,7 @@ import (
 )
 
 // list writes the paths of the executables on the order's PATH, each ended by
-// NUL, where the order's directory can be written.
+// NUL, where the order's directory can be written, and reports the bounds.
 func list(order handover.Order) handover.Report {
 	if err := unix.Access(order.Dir, unix.W_OK); err != nil {
 		return handover.Report{Errno: errnoOf(err)}
