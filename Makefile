@@ -1,7 +1,7 @@
 # make build    bin/skills-mcp
 # make run      build it and serve the sample skills on loopback
 # make test     every check and every test; what cannot run here says why
-# make test-vm  the local sandbox's tests in virtual machines
+# make test-vm  tests of the sandboxes in virtual machines
 # make image    the container image for --sandbox=docker
 #
 # Go, make and a POSIX system with bash are enough for these. `make test-setup`
@@ -55,7 +55,8 @@ unit:
 
 # Emulated, where the processor's virtualization cannot be used.
 test-vm:
-	SKILLS_MCP_REQUIRE=vm go test -timeout 60m -v ./integration/vm -all
+	integration/vm/image --engines
+	SKILLS_MCP_REQUIRE=vm go test -timeout 90m -v ./integration/vm -all
 
 lint:
 	@unformatted="$$(gofmt -l -s .)"; \

@@ -1,7 +1,7 @@
-// Package vm runs the tests of the local sandbox in virtual machines, where
-// the system around the server can be what it is not on the machine of the
-// tests: one with cgroups of version 2 only, without systemd and with it, and
-// with other kernels and processors.
+// Package vm runs tests of the sandboxes in virtual machines, where the system
+// around the server can be what it is not on the machine of the tests: one with
+// cgroups of version 2 only, without systemd and with it, with container
+// engines of an ordinary user, and with other kernels and processors.
 //
 // What a machine boots, the script image makes from Debian's packages; `make
 // test-setup` runs it. Where it or QEMU is missing, the tests skip and say so;
@@ -9,5 +9,6 @@
 // virtualization cannot be used, QEMU emulates a processor.
 //
 // A machine without systemd shows in half a minute what no other test does;
-// `make test-vm` boots all machines, and runs every test of the sandbox too.
+// `make test-vm` boots all machines, and runs every test of the local sandbox
+// too. The engines run the image that they are given by this machine's engine.
 package vm

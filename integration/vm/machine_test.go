@@ -33,14 +33,23 @@ var processors = map[string]processor{
 // imageDir is where the script image puts what a processor boots.
 func imageDir(arch string) string { return filepath.Join(".image", arch) }
 
-// missing tells what is missing to have a machine.
-func missing(arch string) error {
-	made, known := processors[arch]
+// machine is what is booted, and what it is to do.
+type machine struct {
+	arch    string
+	root    string   // which root file system and kernel: "root" or "engines"
+	script  string   // that of its cases
+	payload string   // a tar archive with all that the cases need
+	disks   []string // further ones
+}
+
+// missing tells what is missing to have the machine.
+func (m machine) missing() error {
+	made, known := processors[m.arch]
 	if !known {
-		return fmt.Errorf("there is no image for %s", arch)
+		return fmt.Errorf("there is no image for %s", m.arch)
 	}
 	_, err := exec.LookPath(made.qemu)
-	_, imageErr := os.Stat(filepath.Join(imageDir(arch), "made-from"))
+	_, imageErr := os.Stat(filepath.Join(imageDir(m.arch), m.root+".made-from"))
 	return errors.Join(err, imageErr)
 }
 
@@ -61,17 +70,16 @@ func accelerator(arch string) []string {
 	return []string{"-accel", "tcg,thread=multi", "-cpu", "max"}
 }
 
-// arguments are QEMU's. The environment is that of the machine's first program.
-// Its disks stay as they are.
-func arguments(arch, payload, environment string) []string {
-	made, image := processors[arch], imageDir(arch)
-	args := append(accelerator(arch), made.args...)
+// arguments are QEMU's. The disks stay as they are.
+func (m machine) arguments() []string {
+	made, image := processors[m.arch], imageDir(m.arch)
+	args := append(accelerator(m.arch), made.args...)
 	args = append(args, "-m", "2048", "-smp", "2", "-no-reboot",
 		"-nodefaults", "-no-user-config", "-display", "none", "-serial", "stdio",
-		"-kernel", filepath.Join(image, "vmlinuz"),
-		"-append", "console="+made.console+" quiet loglevel=3 panic=-1 root=/dev/nvme0n1 rw init=/sbin/unpack "+environment)
+		"-kernel", filepath.Join(image, m.root+".vmlinuz"),
+		"-append", "console="+made.console+" quiet loglevel=3 panic=-1 root=/dev/nvme0n1 rw init=/sbin/unpack VM_CASES="+m.script)
 	// The machine numbers them in this order.
-	for id, file := range []string{filepath.Join(image, "root.ext4"), payload} {
+	for id, file := range append([]string{filepath.Join(image, m.root+".ext4"), m.payload}, m.disks...) {
 		name := fmt.Sprintf("disk%d", id)
 		args = append(args, "-drive", "snapshot=on,format=raw,if=none,id="+name+",file="+file,
 			"-device", "nvme,drive="+name+",serial="+name)
@@ -79,24 +87,23 @@ func arguments(arch, payload, environment string) []string {
 	return args
 }
 
-// boot runs a machine until it turns itself off, and hands over its console.
-func boot(t *testing.T, arch, payload, environment string, read func(io.Reader) error) error {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), bootPatience)
+// boot runs the machine until it turns itself off, and hands over its console.
+func (m machine) boot(ctx context.Context, read func(io.Reader) error) error {
+	ctx, cancel := context.WithTimeout(ctx, bootPatience)
 	defer cancel()
-	machine := exec.CommandContext(ctx, processors[arch].qemu, arguments(arch, payload, environment)...)
-	console, err := machine.StdoutPipe()
+	qemu := exec.CommandContext(ctx, processors[m.arch].qemu, m.arguments()...)
+	console, err := qemu.StdoutPipe()
 	if err != nil {
 		return err
 	}
 	var complaints strings.Builder
-	machine.Stderr = &complaints
-	if err := machine.Start(); err != nil {
+	qemu.Stderr = &complaints
+	if err := qemu.Start(); err != nil {
 		return err
 	}
 	err = read(console)
-	if waitErr := machine.Wait(); waitErr != nil {
-		err = errors.Join(err, fmt.Errorf("%s: %w: %s", machine.Path, waitErr, complaints.String()))
+	if waitErr := qemu.Wait(); waitErr != nil {
+		err = errors.Join(err, fmt.Errorf("%s: %w: %s", qemu.Path, waitErr, complaints.String()))
 	}
 	return err
 }

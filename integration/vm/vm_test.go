@@ -1,9 +1,7 @@
 package vm
 
 import (
-	"bufio"
 	"flag"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +13,7 @@ import (
 )
 
 var (
-	all  = flag.Bool("all", false, "boot all machines and run all tests of the local sandbox in them")
+	all  = flag.Bool("all", false, "boot all machines and run all tests in them")
 	arch = flag.String("arch", runtime.GOARCH, "the processor of the machines")
 )
 
@@ -26,7 +24,7 @@ var bounds = []string{"TestBoundsAreStated", "TestMemoryIsBounded", "TestScopeTh
 // delegated to its user, or where the server is alone in it.
 func TestWithoutSystemd(t *testing.T) {
 	t.Parallel()
-	runCases(t, "plain", []string{
+	runLocal(t, "plain", []string{
 		"user-without-delegation", "root-in-the-root", "root-among-others", "root-alone", "root-alone-again",
 		"user-alone", "user-in-a-part",
 	}, []string{"root-everything", "user-everything"})
@@ -39,72 +37,33 @@ func TestWithSystemd(t *testing.T) {
 	if !*all {
 		t.Skip("takes minutes; make test-vm runs it")
 	}
-	runCases(t, "systemd", []string{
+	runLocal(t, "systemd", []string{
 		"root-service", "root-delegated-service", "root-session",
 		"user-service-of-the-system", "user-delegated-service", "user-session", "user-session-with-manager",
 		"user-service", "user-scope", "user-delegated-scope",
 	}, []string{"user-session-everything"})
 }
 
-// runCases boots a machine and makes a subtest of each case that it runs. What
-// the cases are, the script of that name says; those of the second list run
-// every test.
-func runCases(t *testing.T, script string, want, everything []string) {
-	program.Require(t, "vm", missing(*arch))
-	files := map[string]string{"local.test": buildTests(t), "tests": list(t, bounds)}
+// runLocal runs the tests of the local sandbox in a machine. The cases of the
+// second list run every test.
+func runLocal(t *testing.T, script string, want, everything []string) {
+	m := machine{arch: *arch, root: "root", script: script}
+	program.Require(t, "vm", m.missing())
+	files := map[string]string{"package.test": buildTests(t, "../../sandbox/local"), "tests": list(t, bounds)}
 	if *all {
 		files["every-test"] = list(t, testsOf(t, "../../sandbox/local"))
 		files["ESCAPES.md"] = "../../sandbox/ESCAPES.md"
 		want = append(want, everything...)
 	}
-	payload := pack(t, files)
-	var got []string
-	err := boot(t, *arch, payload, "VM_CASES="+script, func(console io.Reader) error {
-		lines := bufio.NewScanner(console)
-		for name, found := nextCase(t, lines); found; name, found = nextCase(t, lines) {
-			got = append(got, name)
-			t.Run(name, func(t *testing.T) { readCase(t, lines) })
-		}
-		return lines.Err()
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	if strings.Join(got, " ") != strings.Join(want, " ") {
-		t.Errorf("the machine ran the cases %q, want %q", got, want)
-	}
+	m.payload = pack(t, files)
+	runCases(t, m, want)
 }
 
-// nextCase finds the next one that the machine begins.
-func nextCase(t *testing.T, lines *bufio.Scanner) (name string, found bool) {
-	for lines.Scan() {
-		if name, found := strings.CutPrefix(lines.Text(), "vm: case "); found {
-			return name, true
-		}
-		t.Log(lines.Text())
-	}
-	return "", false
-}
-
-// readCase reads up to where the machine says how many tests have failed.
-func readCase(t *testing.T, lines *bufio.Scanner) {
-	for lines.Scan() {
-		if failed, found := strings.CutPrefix(lines.Text(), "vm: failed "); found {
-			if failed != "0" {
-				t.Errorf("%s tests have failed", failed)
-			}
-			return
-		}
-		t.Log(lines.Text())
-	}
-	t.Error("the machine has stopped")
-}
-
-// buildTests builds the tests of the local sandbox for the machine.
-func buildTests(t *testing.T) string {
+// buildTests builds the tests of a package for the machine.
+func buildTests(t *testing.T, dir string) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "local.test")
-	build := exec.Command("go", "test", "-c", "-o", binary, "../../sandbox/local")
+	binary := filepath.Join(t.TempDir(), "package.test")
+	build := exec.Command("go", "test", "-c", "-o", binary, dir)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+*arch)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", build.Args, err, out)

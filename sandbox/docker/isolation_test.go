@@ -59,7 +59,7 @@ func testIsolation(t *testing.T, backend sandbox.Backend) {
 	for name, c := range map[string]struct{ refused, allowed string }{
 		"files of the host":       {"stat " + outside, "stat /etc/passwd"},
 		"the skill":               {`echo x > "$SKILL_DIR/x"`, `ls "$SKILL_DIR" && echo x > "$WORKSPACE/x"`},
-		"the root file system":    {"echo x > /x || echo x > /etc/x || echo x > /var/tmp/x", "[ -k /var/tmp ] && echo x > /tmp/x"},
+		"the root file system":    {"echo x > /x || echo x > /etc/x || echo x > /var/tmp/x", "{ [ -k /var/tmp ] || grep ' /var/tmp tmpfs ro,' /proc/mounts; } && echo x > /tmp/x"},
 		"other users":             {`[ "$(id -u)" = 0 ]`, `[ "$(id -u)" != 0 ]`},
 		"capabilities":            {`grep -E '^Cap(Inh|Prm|Eff|Bnd|Amb):.*[1-9a-f]' /proc/self/status`, "grep -E '^CapBnd:.*0000$' /proc/self/status"},
 		"privileges by setuid":    {"grep 'NoNewPrivs:.*0' /proc/self/status", "grep 'NoNewPrivs:.*1' /proc/self/status"},
@@ -114,7 +114,7 @@ func testLimits(t *testing.T, backend sandbox.Backend) {
 	t.Helper()
 	const memory = 64 << 20
 	const beyond = 1 << 20 // as far as the kernel lets processes go that it has killed
-	hog := sandbox.Limits{MemoryBytes: memory, Timeout: 20 * time.Second}
+	hog := sandbox.Limits{MemoryBytes: memory, Timeout: time.Minute}
 	for name, c := range map[string]struct {
 		shell  string
 		limits sandbox.Limits
@@ -127,7 +127,7 @@ func testLimits(t *testing.T, backend sandbox.Backend) {
 		"memory in /tmp":       {`head -c 60000000 /dev/zero > /tmp/a; head -c 60000000 /dev/zero > /dev/shm/b`, hog, sandbox.OutOfMemory, ""},
 		"memory is enough":     {`x=$(yes | head -c 5000000); echo ${#x}`, hog, sandbox.Exited, "4999999\n"},
 		"a child that is lost": {`sh -c 'x=$(yes | head -c 300000000)'; echo lived`, hog, sandbox.Exited, "lived\n"},
-		"processes":            {`for i in $(seq 64); do sleep 5 & done 2>/dev/null; echo never`, sandbox.Limits{Processes: 20, Timeout: 20 * time.Second}, sandbox.Exited, ""},
+		"processes":            {`python3 -c 'import os, signal; [os.fork() or signal.pause() for i in range(64)]; print("never")'`, sandbox.Limits{Processes: 20, Timeout: time.Minute}, sandbox.Exited, ""},
 		"fork bomb":            {`b() { b | b & }; b; sleep 1000`, sandbox.Limits{Processes: 64, Timeout: 3 * time.Second}, sandbox.TimedOut, ""},
 		"open files":           {`ulimit -n`, sandbox.Limits{OpenFiles: 123}, sandbox.Exited, "123\n"},
 		"file size":            {`head -c 2000 /dev/zero > f; stat -c %s f`, sandbox.Limits{FileBytes: 1000}, sandbox.Exited, "1000\n"},

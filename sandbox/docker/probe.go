@@ -26,7 +26,7 @@ const probePrefix = "skills-mcp-docker-probe-"
 const listBytes = 4 << 20
 
 // probe runs a container as they all will be, and asks it which programs
-// there are.
+// there are and what bounds it has.
 func (b *Backend) probe(ctx context.Context) (err error) {
 	dir, err := tempdir.New("", probePrefix)
 	if err != nil {
@@ -70,6 +70,9 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 		return engine.ErrUnshared
 	case report.Errno != 0 || lost:
 		return fmt.Errorf("files cannot be copied: %w", syscall.Errno(report.Errno))
+	}
+	if err := b.blueprint(at).CheckBounds(report.MemoryBytes, report.Processes); err != nil {
+		return err
 	}
 	b.programs = parsePrograms(listed.Output().Data)
 	return nil

@@ -49,7 +49,7 @@ func hint(err error, image string) string {
 	case errors.Is(err, errForeignImage):
 		return fmt.Sprintf("The image %s has not this version's entry program: %s, and base images of your own on %s.", image, build, DefaultImage)
 	case errors.Is(err, engine.ErrUnbounded):
-		return "The engine lacks control groups for memory or processes: its log says which, and they are enabled by the kernel's boot parameters or, for a rootless engine, by cgroup version 2."
+		return `The engine lacks control groups for memory or processes. The kernel's boot parameters enable them; a rootless engine needs those of version 2, and to be started by its user's systemd, which "loginctl enable-linger" keeps running.`
 	}
 	return "The Docker engine refuses to run containers: its log and that of skills-mcp say why."
 }

@@ -23,7 +23,7 @@ const gcPercent = 100
 
 // serveCopies stores files, runs the program and sends back what it has done
 // to those of the workspace.
-func serveCopies(order handover.Order, input *bufio.Reader, stdin []byte, victims *os.File) error {
+func serveCopies(order handover.Order, input *bufio.Reader, stdin []byte, victims victims) error {
 	debug.SetGCPercent(gcPercent)
 	workspace, before, failed := store(input)
 	if err := acknowledge(); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // list writes the paths of the executables on the order's PATH, each ended by
-// NUL, where the order's directory can be written.
+// NUL, where the order's directory can be written, and reports the bounds.
 func list(order handover.Order) handover.Report {
 	if err := unix.Access(order.Dir, unix.W_OK); err != nil {
 		return handover.Report{Errno: errnoOf(err)}
@@ -38,5 +38,7 @@ func list(order handover.Order) handover.Report {
 	if _, err := os.Stdout.WriteString(found.String()); err != nil {
 		return handover.Report{Errno: errnoOf(err)}
 	}
-	return handover.Report{}
+	var report handover.Report
+	report.MemoryBytes, report.Processes = bounds()
+	return report
 }

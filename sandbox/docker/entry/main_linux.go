@@ -48,7 +48,7 @@ func serve() int {
 			return 1
 		}
 	}
-	victims, err := markVictims()
+	victims, err := openVictims()
 	if err != nil {
 		return 1
 	}
@@ -99,7 +99,7 @@ func confine() error {
 // hide keeps programs from reading the nonce in this process's memory.
 func hide() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
-func carryOut(order handover.Order, stdin []byte, victims *os.File) handover.Report {
+func carryOut(order handover.Order, stdin []byte, victims victims) handover.Report {
 	if len(order.Argv) == 0 {
 		return list(order)
 	}

@@ -34,10 +34,37 @@ func (r reserve) release() {
 	}
 }
 
-// markVictims opens what tells the kernel whom to kill first when there is no
-// memory left. It can be opened only as long as this process is dumpable.
-func markVictims() (*os.File, error) {
-	return os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
+// victims is what tells the kernel whom to kill first when there is no memory
+// left.
+type victims struct {
+	mark *os.File
+	// own is the mark of this process. It may not go below what a privileged
+	// process has set, such as systemd for all that a user starts.
+	own string
+}
+
+// openVictims must come as long as this process is dumpable.
+func openVictims() (victims, error) {
+	mark, err := os.OpenFile("/proc/self/oom_score_adj", os.O_RDWR, 0)
+	if err != nil {
+		return victims{}, err
+	}
+	own := make([]byte, len("-1000\n"))
+	n, err := mark.Read(own)
+	return victims{mark, string(own[:n])}, err
+}
+
+// start starts a program that inherits the mark of a victim, with which this
+// process does not go on.
+func (v victims) start(program func() (pid int, err error)) (int, error) {
+	if _, err := v.mark.WriteString("1000"); err != nil {
+		return 0, err
+	}
+	pid, err := program()
+	if _, unmarkErr := v.mark.WriteString(v.own); err == nil {
+		err = unmarkErr
+	}
+	return pid, err
 }
 
 // memory asks the container's control group, of version 2 or 1, how much

@@ -43,7 +43,7 @@ type death struct {
 
 // run runs the program of an order and returns when none of its processes is
 // left.
-func run(order handover.Order, stdin []byte, victims *os.File) handover.Report {
+func run(order handover.Order, stdin []byte, victims victims) handover.Report {
 	quota := newQuota(order) // before the program adds to what there is
 	pid, err := start(order, stdin, victims)
 	if err != nil {
@@ -56,7 +56,7 @@ func run(order handover.Order, stdin []byte, victims *os.File) handover.Report {
 }
 
 // start starts the program on this process's output streams.
-func start(order handover.Order, data []byte, victims *os.File) (int, error) {
+func start(order handover.Order, data []byte, victims victims) (int, error) {
 	stdin, err := input(data)
 	if err != nil {
 		return 0, err
@@ -69,20 +69,14 @@ func start(order handover.Order, data []byte, victims *os.File) (int, error) {
 	if err := guardThreads(); err != nil {
 		return 0, err
 	}
-	// The program inherits the mark, with which this process does not go on.
-	if _, err := victims.WriteString("1000"); err != nil {
-		return 0, err
-	}
-	pid, err := syscall.ForkExec(order.Argv[0], order.Argv, &syscall.ProcAttr{
-		Dir:   order.Dir,
-		Env:   order.Env,
-		Files: []uintptr{stdin.Fd(), 1, 2},
-		Sys:   &syscall.SysProcAttr{Setsid: true},
+	return victims.start(func() (int, error) {
+		return syscall.ForkExec(order.Argv[0], order.Argv, &syscall.ProcAttr{
+			Dir:   order.Dir,
+			Env:   order.Env,
+			Files: []uintptr{stdin.Fd(), 1, 2},
+			Sys:   &syscall.SysProcAttr{Setsid: true},
+		})
 	})
-	if _, unmarkErr := victims.WriteString("0"); err == nil {
-		err = unmarkErr
-	}
-	return pid, err
 }
 
 // guardThreads has programs started by this thread not change how this process

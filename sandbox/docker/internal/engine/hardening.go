@@ -144,3 +144,19 @@ func discarded(warnings []string) error {
 	}
 	return nil
 }
+
+// CheckBounds compares what a container says that it was given with what was
+// asked for; 0 if it cannot tell. Engines that were told to leave control groups
+// alone, or may not use them, say nothing. A runtime that was asked for may have
+// a kernel of its own, with control groups of its own. The error is
+// [ErrUnbounded].
+func (b Blueprint) CheckBounds(memoryBytes, processes int64) error {
+	switch {
+	case b.Runtime != "":
+	case memoryBytes > b.MemoryBytes:
+		return fmt.Errorf("%w: a container has no bound on its memory", ErrUnbounded)
+	case processes > b.Processes:
+		return fmt.Errorf("%w: a container has no bound on its processes", ErrUnbounded)
+	}
+	return nil
+}

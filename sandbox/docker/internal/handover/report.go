@@ -26,6 +26,10 @@ type Report struct {
 	// how many processes the kernel killed for the limit of memory; 0 where
 	// the kernel does not tell.
 	PeakMemoryBytes, OOMKills int64
+	// MemoryBytes and Processes are what the kernel holds the container to, 0
+	// where it does not tell and the largest number for no bound. Told with a
+	// list of programs only.
+	MemoryBytes, Processes int64
 }
 
 // ReportBytes is the length of an encoded report.
