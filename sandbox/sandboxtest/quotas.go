@@ -111,6 +111,12 @@ func testQuotaTidy(t *testing.T, f *fixture) {
 	expectStatus(t, f.run(t, sandbox.Spec{Shell: `dd if=/dev/zero of=big bs=1M count=12` + pause, Workspace: workspace, Limits: small()}), sandbox.QuotaExceeded)
 	f.succeed(t, sandbox.Spec{Shell: `wc -c < big && rm big`, Workspace: workspace, Limits: small()})
 	f.succeed(t, sandbox.Spec{Shell: `echo room again > small`, Workspace: workspace, Limits: small()})
+
+	filled := t.TempDir() // by somebody else, before any run
+	if err := os.WriteFile(filepath.Join(filled, "big"), make([]byte, 12<<20), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f.succeed(t, sandbox.Spec{Shell: `wc -c < big && sleep 0.3`, Workspace: filled, Limits: small()})
 }
 
 // A file with holes takes the space that it has, not its size.

@@ -18,6 +18,13 @@ const (
 	maxMeasureInterval = 5 * time.Second
 )
 
+// ownFiles and ownBytes are what the sandbox itself adds to a workspace that it
+// sees for the first time: the directories of package scratch.
+const (
+	ownFiles = 3
+	ownBytes = ownFiles * 4 << 10
+)
+
 // quota bounds what a workspace holds. No kernel bounds a directory for an
 // ordinary user, so it is measured, and the run that leads beyond is killed.
 type quota struct {
@@ -39,8 +46,8 @@ func newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
 	if used.Bytes >= spec.Limits.WorkspaceBytes || used.Missed > 0 {
 		spec.Limits.FileBytes = 1
 	}
-	spec.Limits.WorkspaceBytes = max(spec.Limits.WorkspaceBytes, used.Bytes)
-	spec.Limits.WorkspaceFiles = max(spec.Limits.WorkspaceFiles, used.Files)
+	spec.Limits.WorkspaceBytes = max(spec.Limits.WorkspaceBytes, used.Bytes+ownBytes)
+	spec.Limits.WorkspaceFiles = max(spec.Limits.WorkspaceFiles, used.Files+ownFiles)
 	free, _, _ := diskSpace(spec.Workspace)
 	return &quota{
 		free:      free,
