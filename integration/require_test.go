@@ -37,7 +37,7 @@ var requirements = map[string]func() error{
 		return err
 	},
 	"vm": func() error {
-		_, err := os.Stat(filepath.Join("vm", ".image", runtime.GOARCH, "made-from"))
+		_, err := os.Stat(filepath.Join("vm", ".image", runtime.GOARCH, "root.made-from"))
 		return err
 	},
 }
