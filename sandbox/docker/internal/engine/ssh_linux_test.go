@@ -43,7 +43,7 @@ func TestSSHWithSettingsForTerminals(t *testing.T) {
 	server.Set(t, "LocalForward "+taken.Addr().String()+" 127.0.0.1:1", "ExitOnForwardFailure yes")
 	server.Set(t, "PermitLocalCommand yes", "LocalCommand echo hello; touch "+marks+"/local")
 	server.Set(t, "RemoteCommand touch "+marks+"/remote", "RequestTTY force", "ForwardAgent yes", "ForwardX11 yes")
-	server.Set(t, "ControlMaster auto", "ControlPersist 60", "ControlPath "+marks+"/%C")
+	server.Set(t, "ControlMaster auto", "ControlPersist 60", "ControlPath "+marks+"/m")
 	e := reach(t, server.Host)
 	expectUsable(t, e)
 	if err := e.Close(); err != nil {
