@@ -15,7 +15,7 @@ ADDR        ?= 127.0.0.1:8321
 SKILLS      ?= testdata/skills/valid
 FUZZTIME    ?= 20s
 BENCHTIME   ?= 1s
-TESTTIMEOUT ?= 8m
+TESTTIMEOUT ?= 20m
 
 VERSION ?= $(patsubst v%,%,$(shell git describe --tags --always --dirty 2>/dev/null || echo dev))
 
