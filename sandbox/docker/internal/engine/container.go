@@ -98,7 +98,8 @@ func (e *Engine) Start(ctx context.Context, id string) error {
 	return e.api.ContainerStart(ctx, id, dockercontainer.StartOptions{})
 }
 
-// Attach connects to the streams of a container. It must come before start, so that nothing is lost.
+// Attach connects to the streams of a container. It must come before Start, so
+// that nothing is lost.
 func (e *Engine) Attach(ctx context.Context, id string) (*Streams, error) {
 	asking, watch := newWatch(ctx)
 	attached, err := e.api.ContainerAttach(asking, id, dockercontainer.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
