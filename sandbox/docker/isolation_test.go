@@ -150,6 +150,19 @@ func testLimits(t *testing.T, backend sandbox.Backend) {
 	}
 }
 
+// The first process of a container has all its threads before its program
+// starts, however the kernel schedules them: a program may leave it no more.
+func TestThreadsAreThereBeforeTheProgram(t *testing.T) {
+	t.Parallel()
+	backend := openUntilEnd(t)
+	for range 5 {
+		result := run(t, backend, sandbox.Spec{Shell: `awk '$1 == "Threads:" { exit $2 < 10 }' /proc/1/status || grep Threads: /proc/1/status`})
+		if len(result.Stdout.Data) > 0 || result.ExitCode != 0 {
+			t.Errorf("threads of the first process: %q, %q", result.Stdout.Data, result.Stderr.Data)
+		}
+	}
+}
+
 func TestUsageIsMeasured(t *testing.T) {
 	t.Parallel()
 	backend := openUntilEnd(t)

@@ -24,7 +24,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -32,8 +31,15 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/seccomp"
 )
 
-// threadsAhead is how many threads are there before the program starts.
-const threadsAhead = 8
+const (
+	// threadsAhead is how many threads are there before the program starts,
+	// besides the first and those of the runtime itself. It is more than can
+	// be busy at once: processors, and one for each call that blocks.
+	threadsAhead = 8
+	// processors is how many threads run Go code at once, however many
+	// processors the machine has.
+	processors = 2
+)
 
 func main() { os.Exit(serve()) }
 
@@ -106,13 +112,19 @@ func carryOut(order handover.Order, stdin []byte, victims victims) handover.Repo
 	return run(order, stdin, victims)
 }
 
-// startThreads makes the runtime start threads, which it keeps.
+// startThreads has the runtime start threads, which it keeps. Each goroutine
+// holds a thread of its own until all have one: a thread that is missing later
+// would be one that the kernel refuses, which ends this process.
 func startThreads() {
-	var all sync.WaitGroup
+	runtime.GOMAXPROCS(processors)
+	var ready, all sync.WaitGroup
+	ready.Add(threadsAhead)
 	for range threadsAhead {
 		all.Go(func() {
-			pause := unix.NsecToTimespec(int64(time.Millisecond))
-			unix.Nanosleep(&pause, nil)
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			ready.Done()
+			ready.Wait()
 		})
 	}
 	all.Wait()
