@@ -95,7 +95,9 @@ func testLeaks(t *testing.T, f *fixture) {
 		}
 		return append(what, listZombies(t)...)
 	}
-	for deadline := time.Now().Add(patience); len(left()) > 0; time.Sleep(2 * time.Millisecond) {
+	// Connections that are kept for the next request end by themselves, after
+	// a minute at most.
+	for deadline := time.Now().Add(3 * patience); len(left()) > 0; time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("there still are %q", left())
 		}
