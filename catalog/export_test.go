@@ -1,10 +1,6 @@
 package catalog
 
-import (
-	"time"
-
-	"github.com/fsnotify/fsnotify"
-)
+import "time"
 
 // The bounds of a scan are too wide for a test to reach with real files.
 
@@ -25,9 +21,29 @@ func NarrowWatch(watches, pending int, poll time.Duration) (restore func()) {
 }
 
 // Overflow plays the loss of events that a full queue of the operating
-// system makes. The catalog must be watched.
-func Overflow(c *Catalog) {
+// system makes: those of what act does, and others of before. The catalog must
+// be watched.
+func Overflow(c *Catalog, act func()) {
 	c.scanning <- struct{}{}
 	defer func() { <-c.scanning }()
-	c.state.watcher.failed(fsnotify.ErrEventOverflow)
+	w := c.state.watcher
+	w.take()
+	act()
+	w.take()
+	w.handle(event{lost: true})
+}
+
+// FailWatch plays a source of events that is of no more use.
+func FailWatch(c *Catalog) {
+	c.scanning <- struct{}{}
+	defer func() { <-c.scanning }()
+	c.state.watcher.handle(event{failure: errMoved})
+}
+
+// WatchByLibrary has catalogs watched as on systems other than Linux. It
+// returns what sets that back.
+func WatchByLibrary() (restore func()) {
+	old := openSource
+	openSource = newLibrarySource
+	return func() { openSource = old }
 }

@@ -41,7 +41,7 @@ func (c *Catalog) scan(ctx context.Context) error {
 	}
 	c.state.archives.end()
 	if c.state.watcher != nil {
-		c.state.watcher.prune()
+		c.state.watcher.end()
 	}
 	c.state.candidates, c.state.problems = byPrecedence(w.found), w.problems
 	c.publish()

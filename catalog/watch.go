@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -22,9 +21,11 @@ var ErrWatching = errors.New("the catalog is being watched already")
 // Change is the step from one snapshot to the next.
 type Change struct {
 	Before, After *Snapshot
-	// Files are absolute host paths that changed, appeared or went away
-	// inside skill directories, sorted. They may name directories where the
-	// watcher could not tell more.
+	// Files are the absolute host paths, sorted, of files of skills that came,
+	// went or have another content, and of directories in skills that came or
+	// went. A file that was saved as it was is not among them, unless it is
+	// larger than 1 MiB. They name a skill's directory where more could not be
+	// known.
 	Files []string
 }
 
@@ -56,21 +57,14 @@ func (c *Catalog) Watch(ctx context.Context, notify func(Change)) error {
 	}()
 
 	w := newWatcher(c.roots, c.log, c.poll > 0)
-	var running sync.WaitGroup
-	if w.notify != nil {
-		running.Go(w.run)
-	}
-	defer func() {
-		c.setWatcher(context.Background(), nil)
-		if err := w.close(); err != nil {
-			c.log.Warn("the watcher did not close", "error", err)
-		}
-		running.Wait()
-	}()
 	if err := c.setWatcher(ctx, w); err != nil {
 		return nil
 	}
-	f := &follower{catalog: c, watcher: w, notify: notify}
+	defer func() {
+		c.setWatcher(context.Background(), nil)
+		w.close()
+	}()
+	f := &follower{catalog: c, watcher: w, notify: notify, files: newFiles(c.poll > 0)}
 	return f.follow(ctx)
 }
 
@@ -89,12 +83,11 @@ type follower struct {
 	catalog *Catalog
 	watcher *watcher
 	notify  func(Change)
-	prints  fingerprints // of the files of skills, where they are polled
+	files   *files
 }
 
 func (f *follower) follow(ctx context.Context) error {
-	// The first scan sets the watches, and sees what happened before them.
-	if err := f.rescan(ctx); err != nil {
+	if err := f.begin(ctx); err != nil {
 		return ended(ctx, err)
 	}
 	ticker := time.NewTicker(f.interval())
@@ -115,7 +108,7 @@ func (f *follower) follow(ctx context.Context) error {
 			}
 			quiet.Reset(debounceQuiet)
 		case <-f.catalog.changed:
-			f.tell(nil) // somebody else scanned
+			f.tell(ctx, nil, false) // somebody else scanned
 		case <-quiet.C:
 			scan = true
 		case <-most.C:
@@ -158,34 +151,44 @@ func (f *follower) interval() time.Duration {
 
 func (f *follower) polling() bool { return f.catalog.poll > 0 || f.watcher.limited() }
 
-// rescan scans, and tells what changed.
-func (f *follower) rescan(ctx context.Context) error {
-	paths, all := f.watcher.take()
-	if f.polling() {
-		paths = append(paths, f.prints.update(ctx, f.catalog.Snapshot())...)
-	}
+// begin sets the watches by a first scan, and takes the files as they are. What
+// changed before the watches were set is known of entry documents alone; what
+// changed since is told whatever it reads now, since it may have been learned
+// after that.
+func (f *follower) begin(ctx context.Context) error {
 	after, err := f.catalog.Rescan(ctx)
 	if err != nil {
 		return err
 	}
-	if all {
-		for _, skill := range after.skills {
-			paths = append(paths, skill.Dir)
-		}
-	}
-	if f.polling() {
-		f.prints.adopt(ctx, after)
-	}
-	f.tell(paths)
+	f.files.learn(ctx, after)
+	f.watcher.takeFresh()
+	paths, all := f.watcher.take()
+	f.tell(ctx, nil, all, paths...)
 	return nil
 }
 
-// tell notifies of the step to the newest snapshot, if it is one.
-func (f *follower) tell(paths []string) {
+// rescan scans, and tells what changed.
+func (f *follower) rescan(ctx context.Context) error {
+	paths, all := f.watcher.take()
+	if _, err := f.catalog.Rescan(ctx); err != nil {
+		return err
+	}
+	f.tell(ctx, paths, all || f.polling())
+	return nil
+}
+
+// tell notifies of the step to the newest snapshot, and of what changed of
+// the files at the paths, or of all, if anything did. That the files at sure
+// changed is known already.
+func (f *follower) tell(ctx context.Context, paths []string, all bool, sure ...string) {
 	change := Change{Before: f.catalog.told, After: f.catalog.Snapshot()}
-	f.catalog.told = change.After
 	same := change.Before.sameSkills(change.After)
-	change.Files = insideSkills(paths, change.Before, change.After)
+	paths = append(paths, f.watcher.takeFresh()...)
+	change.Files = append(f.files.update(ctx, change, paths, all), insideSkills(sure, change.Before, change.After)...)
+	if ctx.Err() != nil {
+		return
+	}
+	f.catalog.told = change.After
 	if !same {
 		change.Files = append(change.Files, changedEntries(change.Before, change.After)...)
 	}

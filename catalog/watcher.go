@@ -10,8 +10,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 )
 
 // Variables of the package for the tests alone.
@@ -27,91 +25,138 @@ var (
 	fallbackPoll = 3 * time.Second
 )
 
+// openSource is a variable of the package for the tests alone.
+var openSource = newSource
+
 // watcher turns the events of the operating system into a set of changed
 // paths. The scan adds the directories that it lists; Watch takes the paths.
 //
-// Directories are watched by their real paths, since the operating system
-// sees a directory once, however many links lead to it.
+// A watch follows its directory: what the paths of the directory are is what
+// the newest scan found. Where that is news, the directory is fresh, and what
+// is in it is compared with what was known of these paths, since events may
+// have borne other names or have been missed.
 type watcher struct {
-	notify *fsnotify.Watcher // nil where there is none: then all is polling
 	log    *slog.Logger
 	roots  []string
+	polled bool          // by choice: there is no source then
 	events chan struct{} // holds one token while there is something to take
 
-	mu       sync.Mutex
-	paths    map[string]string // real directory → as the walk came to it
-	listed   map[string]string // the same, of the scan that runs
-	pending  map[string]bool
-	overflow bool  // events were lost
-	limit    error // why not everything is watched
+	mu          sync.Mutex
+	source      source               // nil where there is none; only scans and close change it
+	failed      bool                 // the source is of no more use
+	paths       map[watched][]string // as the walk came to the directory
+	listed      map[watched][]string // the same, of the scan that runs
+	fresh       []string             // directories watched since the last take
+	pending     map[string]bool
+	overflow    bool  // events were lost
+	limit       error // why not everything is watched
+	unwatched   int   // directories of the scan that runs
+	limitLogged bool
 }
 
-// newWatcher begins to take events. The error that fsnotify may give is kept
-// as a limit: without events there is still polling.
-func newWatcher(roots []Root, log *slog.Logger, poll bool) *watcher {
-	w := &watcher{
-		log: log, events: make(chan struct{}, 1),
-		paths: map[string]string{}, listed: map[string]string{}, pending: map[string]bool{},
-	}
+func newWatcher(roots []Root, log *slog.Logger, polled bool) *watcher {
+	w := &watcher{log: log, polled: polled, events: make(chan struct{}, 1), pending: map[string]bool{}}
 	for _, root := range roots {
 		w.roots = append(w.roots, root.Path)
 	}
-	if poll {
-		return w
-	}
-	notify, err := fsnotify.NewWatcher()
-	if err != nil {
-		w.limit = err
-		return w
-	}
-	w.notify = notify
 	return w
 }
 
-// run drains the events until the watcher is closed, however slow those are
-// who take them.
-func (w *watcher) run() {
-	for {
-		select {
-		case event, ok := <-w.notify.Events:
-			if !ok {
-				return
-			}
-			w.event(event)
-		case err, ok := <-w.notify.Errors:
-			if !ok {
-				return
-			}
-			w.failed(err)
+// begin prepares for a scan. A source that failed is replaced, so that all
+// directories are fresh.
+func (w *watcher) begin() {
+	if w.polled {
+		return
+	}
+	w.mu.Lock()
+	failed := w.failed
+	w.listed, w.limit, w.unwatched = map[watched][]string{}, nil, 0
+	w.mu.Unlock()
+	if failed {
+		w.close()
+	}
+	if w.current() == nil {
+		w.open()
+	}
+}
+
+func (w *watcher) current() source {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.source
+}
+
+func (w *watcher) open() {
+	opened, err := openSource(w.handle)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.source, w.limit, w.failed, w.paths = opened, err, false, map[watched][]string{}
+}
+
+// close ends all watches. It is called while no scan runs.
+func (w *watcher) close() {
+	w.mu.Lock()
+	source := w.source
+	w.source = nil
+	w.mu.Unlock()
+	if source == nil {
+		return
+	}
+	if err := source.close(); err != nil {
+		w.log.Warn("the watch of directories did not close", "error", err)
+	}
+}
+
+// handle is called by the source, and returns soon.
+func (w *watcher) handle(e event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case e.failure != nil:
+		w.fail(e.failure)
+	case e.lost:
+		w.log.Warn("file events were lost, scanning everything")
+		w.overflow = true
+		w.wake()
+	default:
+		for _, dir := range w.paths[e.dir] {
+			w.happened(filepath.Join(dir, e.name), e.attributes)
+		}
+		if e.gone {
+			delete(w.paths, e.dir)
 		}
 	}
 }
 
-func (w *watcher) event(event fsnotify.Event) {
-	if event.Name == "" {
-		return // of a watch that was removed meanwhile
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	name := filepath.Base(event.Name)
-	path := event.Name
-	if dir, found := w.paths[filepath.Dir(event.Name)]; found {
-		path = filepath.Join(dir, name)
-	} else if own, found := w.paths[event.Name]; found {
-		path = own // the directory itself
-	}
-	if !w.concerns(path, ignoredDirs[name] || ignoredFile(name)) {
+// fail has the source replaced: by a scan that begins soon where a directory
+// was moved, else, so that what fails at once does not fail all the time, by
+// one that is due anyway.
+func (w *watcher) fail(err error) {
+	if w.failed {
 		return
 	}
-	// A change of attributes alone can make a file readable, so it is worth
-	// a scan, but it is not a change of the file.
-	if event.Op != fsnotify.Chmod {
+	w.failed, w.overflow = true, true
+	if errors.Is(err, errMoved) {
+		w.wake()
+		return
+	}
+	w.log.Warn("watching failed, scanning everything again", "error", err)
+	w.limit = err
+}
+
+// happened takes note of an event. A change of attributes alone can make a
+// file readable, so it is worth a scan, but it is not a change of the file.
+func (w *watcher) happened(path string, attributes bool) {
+	if name := filepath.Base(path); !w.concerns(path, ignoredDirs[name] || ignoredFile(name)) {
+		return
+	}
+	if !attributes {
 		w.remember(path)
 	}
 	w.wake()
 }
 
-// concerns tells whether a path lies in a root and is not ignored there, or
+// concerns reports whether a path lies in a root and is not ignored there, or
 // is on the way to a root.
 func (w *watcher) concerns(path string, ignored bool) bool {
 	return slices.ContainsFunc(w.roots, func(root string) bool {
@@ -131,18 +176,6 @@ func (w *watcher) remember(path string) {
 	}
 }
 
-func (w *watcher) failed(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if errors.Is(err, fsnotify.ErrEventOverflow) {
-		w.log.Warn("file events were lost, scanning everything")
-		w.overflow = true
-	} else {
-		w.log.Warn("watching failed, scanning again", "error", err)
-	}
-	w.wake()
-}
-
 func (w *watcher) wake() {
 	select {
 	case w.events <- struct{}{}:
@@ -150,9 +183,12 @@ func (w *watcher) wake() {
 	}
 }
 
-// take gives the paths that changed since the last call. all tells that
+// take returns the paths that changed since the last call. all is true where
 // there may be others.
 func (w *watcher) take() (paths []string, all bool) {
+	if source := w.current(); source != nil {
+		source.drain()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	paths, all = slices.Collect(maps.Keys(w.pending)), w.overflow
@@ -160,95 +196,96 @@ func (w *watcher) take() (paths []string, all bool) {
 	return paths, all
 }
 
-// begin prepares for a scan.
-func (w *watcher) begin() {
+// takeFresh returns the directories that scans found to be watched anew, or
+// under another path, since the last call.
+func (w *watcher) takeFresh() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.listed = map[string]string{}
-	if w.notify != nil {
-		w.limit = nil
-	}
+	fresh := w.fresh
+	w.fresh = nil
+	return fresh
 }
 
 // add watches a directory. It is called before the directory is listed, by
-// every scan anew: the path may stand for another directory by now.
+// every scan: the path may stand for another directory by now.
 func (w *watcher) add(path, real string) {
-	if w.notify == nil {
+	source := w.current()
+	if source == nil {
 		return
 	}
+	id, err := watched(0), errWatches
+	if len(w.listed) < maxWatches {
+		id, err = source.add(real)
+	}
 	w.mu.Lock()
-	// What leads to one root may lie in another, and is better known so.
-	if known, found := w.listed[real]; !found || !w.inRoot(known) {
-		w.listed[real], w.paths[real] = path, path
-	}
-	full := len(w.listed) > maxWatches
-	w.mu.Unlock()
-	err := errWatches
-	if !full {
-		err = w.notify.Add(real)
-	}
-	if err != nil && isLimit(err) {
-		w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case err == nil:
+		w.list(id, path)
+	case isLimit(err):
 		w.limit = err
-		w.mu.Unlock()
+		w.unwatched++
 	}
 	// Another error is met again, and reported, when the directory is listed.
 }
 
-func (w *watcher) inRoot(path string) bool {
-	return slices.ContainsFunc(w.roots, func(root string) bool { return within(path, root) })
+// list notes a path of a watched directory. From now on its events bear that
+// name too.
+func (w *watcher) list(id watched, path string) {
+	if slices.Contains(w.listed[id], path) {
+		return
+	}
+	w.listed[id] = append(w.listed[id], path)
+	if !slices.Contains(w.paths[id], path) {
+		w.paths[id] = append(w.paths[id], path)
+		w.fresh = append(w.fresh, path)
+	}
 }
 
 var errWatches = errors.New("too many directories")
 
-// isLimit tells whether a directory could not be watched for want of watches
-// or descriptors: ENOSPC and EMFILE are what inotify and kqueue give.
+// isLimit reports whether a directory could not be watched because watches or
+// descriptors ran out: ENOSPC and EMFILE are what inotify and kqueue return.
 func isLimit(err error) bool {
 	return errors.Is(err, errWatches) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// prune ends the watches of directories that the scan did not meet again.
-//
-// A directory that was moved together with the one that it lies in is still
-// watched under its old path, so that to watch it under the new one had no
-// effect: it is watched again, and looked at again, since its events bore the
-// wrong name.
-func (w *watcher) prune() {
-	if w.notify == nil {
-		return
+// end ends the watches of directories that the scan did not meet again.
+func (w *watcher) end() {
+	for _, id := range w.prune() {
+		if source := w.current(); source != nil {
+			source.remove(id)
+		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.paths = maps.Clone(w.listed)
-	watched := map[string]bool{}
-	moved := false
-	for _, real := range w.notify.WatchList() {
-		watched[real] = true
-		if _, found := w.listed[real]; !found {
-			moved = true
-			// It may have gone by itself, with its directory.
-			_ = w.notify.Remove(real)
-		}
+	if w.limit != nil && !w.limitLogged {
+		w.log.Warn("not every directory can be watched, so all are looked at now and then", "every", fallbackPoll,
+			"watched", len(w.listed), "unwatched", w.unwatched, "error", w.limit, "hint", ruleByName["watch-limit"].Hint)
 	}
-	if !moved {
-		return
-	}
-	for real, path := range w.listed {
-		if !watched[real] && w.notify.Add(real) == nil {
-			w.remember(path)
-			w.wake()
-		}
-	}
+	w.limitLogged = w.limit != nil
 }
 
-// limited tells whether some directories cannot be watched.
+func (w *watcher) prune() (unlisted []watched) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id := range w.paths {
+		if w.listed[id] == nil {
+			unlisted = append(unlisted, id)
+		}
+	}
+	w.paths = w.listed
+	return unlisted
+}
+
+// limited reports whether some directories cannot be watched.
 func (w *watcher) limited() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.limit != nil
 }
 
-// problems gives the problem of what cannot be watched.
+// problems returns the problem of what cannot be watched.
 func (w *watcher) problems() []Problem {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -259,11 +296,4 @@ func (w *watcher) problems() []Problem {
 	r.add("watch-limit", position{}, "not every directory can be watched, so they are looked at every %v: %v",
 		fallbackPoll, strings.TrimSpace(cause(w.limit).Error()))
 	return r.problems
-}
-
-func (w *watcher) close() error {
-	if w.notify == nil {
-		return nil
-	}
-	return w.notify.Close()
 }

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package catalog
+
+func newSource(handle func(event)) (source, error) { return newLibrarySource(handle) }
