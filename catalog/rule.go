@@ -76,6 +76,8 @@ var rules = []Rule{
 	{"allowed-tools-type", Warning, Error, "write allowed-tools as a string or a list of strings; what is neither grants nothing"},
 	{"allowed-tools-spelling", Warning, Error, "spell the key allowed-tools"},
 	{"allowed-tools-twice", Warning, Error, "keep allowed-tools only"},
+	{"allowed-tools-key", Warning, Error, "spell the key allowed-tools; misspelled it grants nothing"},
+	{"allowed-tools-empty", Warning, Warning, "name the tools, or remove the key so that the skill may use those that the configuration allows"},
 	{"unknown-key", Warning, Error, "move it under metadata, or correct its spelling"},
 	{"extension-key", Warning, Error, "none is needed for hosts that know the key; others ignore it"},
 

@@ -40,8 +40,9 @@ type Skill struct {
 	Metadata map[string]string
 	// AllowedTools is the frontmatter's allowed-tools (or allowed_tools) as
 	// declared: one element for a string, one an item for a list. It is nil
-	// where the key is absent or null, and not nil where it is there and
-	// empty, or neither a string nor a list: that skill may use no tool.
+	// where the key is absent, and not nil where it is there and null, empty,
+	// or neither a string nor a list, or misspelled: that skill may use no
+	// tool.
 	AllowedTools []string
 	// Frontmatter is the whole frontmatter as a JSON object, verbatim, keys
 	// in the author's order.

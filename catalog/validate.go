@@ -149,7 +149,7 @@ func (v *validator) otherKeys() {
 	var first position
 	for _, f := range v.fields {
 		switch {
-		case slices.Contains(known, f.key):
+		case slices.Contains(known, f.key) || meansAllowedTools(f.key):
 		case slices.Contains(extensionKeys, f.key):
 			if extensions == nil {
 				first = f.at

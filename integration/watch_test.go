@@ -100,7 +100,11 @@ func TestSavedAsItWas(t *testing.T) {
 	w, root := watching(t)
 	same, other := "skill://c/references/r.md", "skill://c/scripts/s.sh"
 	for round := range 3 {
-		writeFile(t, filepath.Join(root, "c", "references", "r.md"), "c")
+		aside := filepath.Join(t.TempDir(), "r.md")
+		writeFile(t, aside, "c")
+		if err := os.Rename(aside, filepath.Join(root, "c", "references", "r.md")); err != nil {
+			t.Fatal(err)
+		}
 		writeFile(t, filepath.Join(root, "c", "scripts", "s.sh"), fmt.Sprint(round))
 		w.updated(t, other)
 	}
