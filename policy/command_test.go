@@ -107,10 +107,10 @@ func TestPatternWords(t *testing.T) {
 	for _, test := range tests {
 		grants := grant(t, test.declared)
 		for _, command := range test.allow {
-			check(t, grants, shell(command), policy.Allow)
+			check(t, grants, shellInSkill(command), policy.Allow)
 		}
 		for _, command := range test.deny {
-			check(t, grants, shell(command), policy.Deny)
+			check(t, grants, shellInSkill(command), policy.Deny)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func TestProgramsThatRunOthersMustBeNamed(t *testing.T) {
 	t.Parallel()
 	wild := grant(t, "Bash(* *)", "Bash(*sh:*)", "Bash(e*:*)", "Bash(find:*)", "Bash(printf:*)", "Bash(test *)", "Bash(wait:*)")
 	commands := []string{
-		"bash -c id", "sh -c id", "dash x", "zsh x", "fish x", "/bin/bash x", "bin/sh x", "eval id", "exec id", "env id", "sudo id",
+		"jobs -x id", "bash -c id", "sh -c id", "dash x", "zsh x", "fish x", "/bin/bash x", "bin/sh x", "eval id", "exec id", "env id", "sudo id",
 		"xargs id", "source x", ". x", "trap id EXIT", "alias x=id", "command eval id", "builtin eval id", "timeout 5 bash x",
 		"nohup sh x", "timeout -k 1 5 sudo id", "setsid id", "busybox sh", "nice -n 1 env id", "time sudo id", `\eval id`, `'eval' id`,
 		"command export PATH=x", `\declare x=1`, `\let x=1`, "read x", "mapfile -C id x", "set -x", "hash -p x y", "unset 'a[0]'",
@@ -265,4 +265,22 @@ func TestPaths(t *testing.T) {
 	check(t, grant(t, "Read(a b.md)"), read("a b.md"), policy.Allow)
 	check(t, grant(t, "Read(docs/**)"), write("docs/a"), policy.Deny)
 	check(t, grant(t, "Write(docs/**)"), read("docs/a"), policy.Deny)
+}
+
+func TestEntriesThatGrantAnyProgram(t *testing.T) {
+	t.Parallel()
+	for _, declared := range []string{
+		"Bash(timeout:*)", "Bash(timeout 5:*)", "Bash(nice -n 5 *)", "Bash(nohup *)", "Bash(env A=b:*)", "Bash(xargs -n1:*)", "Bash(jobs -x:*)", "Bash(sudo:*)", "Bash(bash:*)",
+		"Bash(/bin/sh -c:*)", "Bash(python3.12:*)", "Bash(node:*)", "Bash(* *)", "Bash(time * x)", "Bash(eval:*)",
+	} {
+		if got := grant(t, "Bash(ls:*) Read", declared).AnyProgram(); len(got) != 1 || got[0] != declared {
+			t.Errorf("%s is not said to grant any program: %q", declared, got)
+		}
+	}
+	if got := grant(t, "Bash(timeout 5 ls:*) Bash(timeout) Bash(python3 scripts/x.py:*) Bash(xargs grep:*) Bash(ls:*) Bash(git:*) Read Write nice Bash Bash(bash -c id)").AnyProgram(); got != nil {
+		t.Errorf("%q are said to grant any program", got)
+	}
+	if got := (*policy.Grants)(nil).AnyProgram(); got != nil {
+		t.Errorf("nothing declared grants %q", got)
+	}
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -17,9 +18,11 @@ type commandPattern struct {
 
 // word is one word of a command pattern.
 type word struct {
-	any  bool   // an asterisk alone
-	glob string // for path.Match, where an asterisk is part of the word
-	text string // without quotes, as spelling gives it, where neither any nor glob is set
+	any bool // an asterisk alone
+	// skill words name files of the skill, by a path relative to it.
+	skill bool
+	glob  string // for path.Match, where an asterisk is part of the word
+	text  string // without quotes, as spelling gives it, where neither any nor glob is set
 }
 
 // parseCommandPattern reads a pattern; fault is empty where it is usable.
@@ -47,6 +50,10 @@ func parseCommandPattern(text string) (p commandPattern, fault string) {
 	if len(p.words) == 0 {
 		return p, "no program before the asterisk"
 	}
+	if slices.ContainsFunc(p.words, func(w word) bool { return namesPrivateDir(w.shown()) }) {
+		return p, privateDir + ", which belongs to the sandbox"
+	}
+	markSkillPaths(p.words)
 	return p, ""
 }
 
@@ -57,6 +64,25 @@ func hasAny(words []word) bool {
 		}
 	}
 	return false
+}
+
+// runsAny reports whether the pattern leaves open what its program runs: none
+// of its words but options, assignments and durations stands before that.
+func (p commandPattern) runsAny() bool {
+	name := p.words[0].program()
+	if !p.words[0].any && !wrappers[name] && !launchers[name] && !interpreters[name] && !scriptRunners[name] {
+		return false
+	}
+	for _, w := range p.words[1:] {
+		text := w.shown()
+		if w.any {
+			return true
+		}
+		if !strings.HasPrefix(text, "-") && !strings.Contains(text, "=") && !isDuration(text) {
+			return false
+		}
+	}
+	return p.open
 }
 
 // match holds the pattern against one command. A lone asterisk takes as few
@@ -98,19 +124,28 @@ func (w word) match(t token) bool {
 	switch {
 	case w.any:
 		return !t.guarded
+	case w.glob == "" && w.skill:
+		return w.text == t.skill
 	case w.glob == "":
-		return w.text == t.text
+		return w.text == t.text || strings.Contains(w.text, "/") && trimDotSlash(w.text) == t.skill
 	case t.guarded:
-		return false
-	}
-	if strings.Contains(w.glob, "/") && !cleanRelative(trimDotSlash(t.text)) {
 		return false
 	}
 	// A pattern for files must not take an option.
 	if strings.HasPrefix(t.text, "-") && !strings.HasPrefix(w.glob, "-") {
 		return false
 	}
-	matched, err := path.Match(w.glob, t.text)
+	ours := t.skill != "" && (w.skill || strings.Contains(w.glob, "/")) && matchGlob(w.glob, t.skill)
+	return ours || !w.skill && matchGlob(w.glob, t.text)
+}
+
+// matchGlob holds a pattern against a text. One with a slash matches only clean
+// relative paths.
+func matchGlob(glob, text string) bool {
+	if strings.Contains(glob, "/") && !cleanRelative(trimDotSlash(text)) {
+		return false
+	}
+	matched, err := path.Match(glob, text)
 	return err == nil && matched
 }
 

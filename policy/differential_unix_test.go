@@ -26,7 +26,7 @@ type laboratory struct {
 }
 
 // stubNames are the programs that exist in a laboratory. Those with a slash
-// are files in the working directory.
+// are files of the skill, and of the workspace too, where nothing may run them.
 var stubNames = []string{"a", "b", "git", "ls", "timeout", "nice", "s/x", "if0", "1", "-", "@", "then", "then2"}
 
 const stub = `#!/bin/sh
@@ -62,23 +62,30 @@ func writeStub(t testing.TB, name string) {
 	}
 }
 
-// run gives the argument vectors that bash ran, sorted and without
-// repetitions, when every stub exits with this status, and what bash printed.
-func (l *laboratory) run(t testing.TB, command, status string) (ran []string, output string) {
+// run gives the argument vectors that bash ran, when every stub exits with this
+// status, and what bash printed.
+func (l *laboratory) run(t testing.TB, request policy.Request, status string) (ran []string, output string) {
 	t.Helper()
-	room := t.TempDir()
-	work, log := filepath.Join(room, "work"), filepath.Join(room, "log")
-	for _, dir := range []string{log, filepath.Join(work, "s"), filepath.Join(work, "out")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	command, room := request.Command, t.TempDir()
+	work, skill, log := filepath.Join(room, "work"), filepath.Join(room, "skill"), filepath.Join(room, "log")
+	if err := os.Mkdir(log, 0o700); err != nil {
+		t.Fatal(err)
 	}
-	writeStub(t, filepath.Join(work, "s", "x"))
+	for _, dir := range []string{work, skill} {
+		for _, below := range []string{"s", "out"} {
+			if err := os.MkdirAll(filepath.Join(dir, below), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		writeStub(t, filepath.Join(dir, "s", "x"))
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, l.bash, "--noprofile", "--norc", "-c", command)
-	cmd.Dir = work
-	cmd.Env = []string{"PATH=" + l.stubs, "STUBS=" + l.stubs, "LOG=" + log, "STATUS=" + status, "LC_ALL=C"}
+	if cmd.Dir = work; request.InSkill {
+		cmd.Dir = skill
+	}
+	cmd.Env = []string{"PATH=" + l.stubs, "STUBS=" + l.stubs, "LOG=" + log, "STATUS=" + status, "LC_ALL=C", "SKILL_DIR=" + skill}
 	var printed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	var exit *exec.ExitError
@@ -94,16 +101,17 @@ func (l *laboratory) run(t testing.TB, command, status string) (ran []string, ou
 		if err != nil {
 			t.Fatal(err)
 		}
-		ran = append(ran, string(argv))
+		ran = append(ran, strings.ReplaceAll(string(argv), skill, "$SKILL_DIR"))
 	}
 	return ran, printed.String()
 }
 
 // compare runs a command that the policy allows and holds what ran against
 // what the policy took it to run. It tells whether it did.
-func (l *laboratory) compare(t testing.TB, command string) bool {
+func (l *laboratory) compare(t testing.TB, request policy.Request) bool {
 	t.Helper()
-	decision := policy.Policy{}.Decide(l.grants, shell(command))
+	command := request.Command
+	decision := policy.Policy{}.Decide(l.grants, request)
 	if decision.Effect != policy.Allow {
 		return false
 	}
@@ -116,16 +124,23 @@ func (l *laboratory) compare(t testing.TB, command string) bool {
 		if argv[0] == "command" {
 			argv = argv[1:] // a builtin; what it runs is logged
 		}
-		if !slices.Contains(stubNames, strings.TrimPrefix(argv[0], "./")) {
+		program := strings.TrimPrefix(argv[0], policy.SkillVariable+"/")
+		if !slices.Contains(stubNames, strings.TrimPrefix(program, "./")) {
 			return false // nothing but stubs is ever run
+		}
+		if program == "s/x" && argv[0] == program && !request.InSkill {
+			t.Errorf("%q: a file of the workspace is allowed by %s", command, decision.Rule)
+		}
+		for i := range argv {
+			argv[i] = strings.ReplaceAll(argv[i], policy.SkillVariable, "$SKILL_DIR")
 		}
 		want = append(want, strings.Join(argv, "\x00")+"\x00")
 	}
 	// Where all succeed, what follows || does not run; where all fail, what
 	// follows && does not.
-	ran, output := l.run(t, command, "0")
+	ran, output := l.run(t, request, "0")
 	if strings.Contains(command, "||") {
-		more, printed := l.run(t, command, "1")
+		more, printed := l.run(t, request, "1")
 		ran, output = append(ran, more...), output+printed
 	}
 	ran, want = unique(ran), unique(want)
@@ -170,6 +185,9 @@ type generator struct{ *rand.Rand }
 func (g generator) pick(list ...string) string { return list[g.IntN(len(list))] }
 
 func (g generator) word() string {
+	if g.IntN(8) == 0 {
+		return g.pick("$SKILL_DIR", `"$SKILL_DIR"`, `"${SKILL_DIR}/y"`, `$SKILL_DIR/y`, `"$SKILL_DIR/a b"`, `"$SKILL_DIR"/'c d'`, `${SKILL_DIR}/\ `, `"$SKILL_DIR/"..`)
+	}
 	var b strings.Builder
 	for range 1 + g.IntN(3) {
 		b.WriteString(g.pick("x", "y1", "-z", "'q r'", `"s t"`, `\ `, `\'`, `\"`, `\\`, `"\$v"`, `"\"w"`, `"\a"`, "''", `""`, "=", "a=b",
@@ -181,7 +199,7 @@ func (g generator) word() string {
 
 func (g generator) command() string {
 	parts := []string{g.pick("", "", "", "time", "timeout 5", "nice", "command", "command nice")}
-	parts = append(parts, g.pick("a", "b", "git", "ls", "s/x", "./s/x", `\a`, "'b'", `g"i"t`, "if0", "1", "-", "@", "then2", `\then`))
+	parts = append(parts, g.pick("a", "b", "git", "ls", "s/x", "./s/x", `"$SKILL_DIR/s/x"`, "$SKILL_DIR/s/x", `"${SKILL_DIR}"/s/x`, `${SKILL_DIR}/'s'/x`, `\a`, "'b'", `g"i"t`, "if0", "1", "-", "@", "then2", `\then`))
 	for range g.IntN(4) {
 		parts = append(parts, g.word())
 	}
@@ -194,6 +212,11 @@ func (g generator) command() string {
 		parts = slices.Insert(parts, at, redirect)
 	}
 	return strings.TrimSpace(strings.Join(parts, g.pick(" ", " ", "  ")))
+}
+
+// request starts a program in one of the two directories.
+func (g generator) request() policy.Request {
+	return policy.Request{Op: policy.OpShell, Command: g.program(), InSkill: g.IntN(3) == 0, SkillDir: "/skill"}
 }
 
 func (g generator) program() string {
@@ -224,7 +247,7 @@ func (g generator) spoil(text string) string {
 		return text[:at] + text[from:min(from+1+g.IntN(4), len(text))] + text[at:]
 	default:
 		return text[:at] + g.pick(" ", "'", `"`, `\`, "|", "&", ";", "<", ">", "!", "(", ")", "{", "}", "[", "]", "=", "$", "`", "~", "*", "#", "\n", "\t", "\r", "\\\n",
-			" time ", " then ", " ! ", "2", "-", "%", "\u00a0", "é", "^", "@", "?", "+", ":", ",", "/", "..", "coproc ", "function ", "a()", "[[ ", "((", "<<", "<(", "2>", "&>", ">&", "|&", "\x01", "\x7f") + text[at:]
+			" time ", " then ", " ! ", "$SKILL_DIR", `"$SKILL_DIR"`, "${SKILL_DIR}", "2", "-", "%", "\u00a0", "é", "^", "@", "?", "+", ":", ",", "/", "..", "coproc ", "function ", "a()", "[[ ", "((", "<<", "<(", "2>", "&>", ">&", "|&", "\x01", "\x7f") + text[at:]
 	}
 }
 
@@ -234,6 +257,9 @@ var differentialSeeds = []string{
 	"a \\2>out/a", "a '2'>out/a", "a 2 >out/a", ">out/a a", "2>&1 a x", "a&>out/a", "a &>out/a x", "a &>>n.txt", "s/x a;./s/x b", "a ''\"\"", "a \"\\x\\\\\"", "a é", "a 'é'",
 	"time", "time -- a", "time time a", ">out/a time b", "2>&1 timeout 5 a", ">out/a then2", ">out/a x=1", "then a", "\\then a", "a=1 b", "a;", "a;;", "a &", "! a", "a !", "a ! b", "- a", "@ a", "1 a", "1>out/a a", "1 >out/a", "a >& 2", "a>&2x", "a <&0", "a 3>&4",
 	"a\u00a0b", "a\rb", "a <out/zz || b", "a %1", "if0 a", "a {", "a }", "a ]", "a in", "a <> out/q", "a 0<out/zz", "a -n -- x", "command command a", "nice nice a b", "command nice a", "a *", "a [s]", "a {x,y}", "a ~",
+	"s/x", "$SKILL_DIR/s/x a", `"$SKILL_DIR/s/x" "$SKILL_DIR"`, `"${SKILL_DIR}"/s/x`, `"$SKILL_DIR"s/x`, "$SKILL_DIR s/x", "${SKILL_DIR}/s/x", "a ${SKILL_DIR:-x}", "a ${!SKILL_DIR}", "a $SKILL_DIR$SKILL_DIR", `"$SKILL_DIR/s/\x"`,
+	`a "$SKILL_DIR/$(b)"`, "a $SKILL_DIR/*", "SKILL_DIR=. $SKILL_DIR/s/x", `""$SKILL_DIR/s/x`, "$SKILL_DIR/s/x>out/a", `a "$SKILL_DIR
+"`, "$SKILL_DIR[0]", "a $SKILL_DIR[0]", "a ${SKILL_DIR}[0]", "a $SKILL_DIR~", "a $SKILL_DIR/é",
 }
 
 func TestBashRunsWhatWasDecided(t *testing.T) {
@@ -241,7 +267,7 @@ func TestBashRunsWhatWasDecided(t *testing.T) {
 	l := newLaboratory(t)
 	g := generator{rand.New(rand.NewPCG(1, 2))}
 	for compared := 0; compared < 150; {
-		if l.compare(t, g.program()) {
+		if l.compare(t, g.request()) {
 			compared++
 		}
 	}
@@ -251,13 +277,20 @@ func TestBashRunsWhatWasDecided(t *testing.T) {
 func TestLaboratorySeesWhatBashRuns(t *testing.T) {
 	t.Parallel()
 	l := newLaboratory(t)
-	ran, printed := l.run(t, "a #\\\nb 'c d'; rm x", "0")
-	if want := []string{"a\x00", "b\x00c d\x00"}; !slices.Equal(unique(ran), want) {
+	ran, printed := l.run(t, shell("a #\\\nb 'c d'; rm x; s/x; $SKILL_DIR/s/x"), "0")
+	if want := []string{"$SKILL_DIR/s/x\x00", "a\x00", "b\x00c d\x00", "s/x\x00"}; !slices.Equal(unique(ran), want) {
 		t.Errorf("ran %q, want %q", ran, want)
 	}
 	if harmless(printed, "rm x", nil) {
 		t.Errorf("a missing program went unseen: %q", printed)
 	}
+}
+
+// atSkill starts a command in the workspace, with a known directory of the skill.
+func atSkill(command string) policy.Request {
+	request := shell(command)
+	request.SkillDir = "/skill"
+	return request
 }
 
 // FuzzShellAgainstBash compares the text, or, where it is not allowed, a
@@ -267,7 +300,7 @@ func FuzzShellAgainstBash(f *testing.F) {
 	allowed := 0
 	for i, command := range differentialSeeds {
 		f.Add(uint64(i), command)
-		if (policy.Policy{}).Decide(l.grants, shell(command)).Effect == policy.Allow {
+		if (policy.Policy{}).Decide(l.grants, atSkill(command)).Effect == policy.Allow {
 			allowed++
 		}
 	}
@@ -275,8 +308,8 @@ func FuzzShellAgainstBash(f *testing.F) {
 		f.Errorf("%d of %d seeds are allowed", allowed, len(differentialSeeds))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, command string) {
-		if !l.compare(t, command) {
-			l.compare(t, generator{rand.New(rand.NewPCG(seed, 0))}.program())
+		if !l.compare(t, atSkill(command)) {
+			l.compare(t, generator{rand.New(rand.NewPCG(seed, 0))}.request())
 		}
 	})
 }

@@ -84,6 +84,8 @@ func newEntry(text, name, pattern string, hasPattern bool) (e *entry, fault stri
 		e.whole = true
 	case e.family == executing:
 		e.command, fault = parseCommandPattern(pattern)
+	case e.family == writing && namesPrivateDir(pattern):
+		fault = privateDir + ", which belongs to the sandbox"
 	default:
 		e.path, fault = parsePathPattern(pattern)
 	}

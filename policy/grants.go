@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -60,6 +61,21 @@ func (g *Grants) Execute() bool {
 	return g == nil || g.has(executing) || g.has(other) // the name of a tool
 }
 
+// AnyProgram returns the entries that grant any program, though they name one:
+// wrappers, launchers and interpreters with whatever arguments.
+func (g *Grants) AnyProgram() []string {
+	if g == nil {
+		return nil
+	}
+	var texts []string
+	for _, e := range g.entries {
+		if e.family == executing && !e.whole && e.command.runsAny() {
+			texts = append(texts, e.text)
+		}
+	}
+	return texts
+}
+
 // String gives all entries, separated by ", "; "nothing" where there are
 // none, and "everything inside the sandbox" for nil Grants.
 func (g *Grants) String() string {
@@ -80,11 +96,11 @@ func (g *Grants) decide(request Request) Decision {
 	case OpWrite:
 		return g.decidePath(writing, "Writing", request.Path)
 	case OpTool:
-		return g.decideTool(request.Tool, request.Argv)
+		return g.decideTool(request.Tool, request.Argv, request.location())
 	case OpScript:
-		return g.decideScript(request.Argv)
+		return g.decideScript(request.Argv, request.location())
 	default:
-		return g.decideShell(request.Command)
+		return g.decideShell(request.Command, request.location())
 	}
 }
 
@@ -96,21 +112,21 @@ func (g *Grants) decidePath(f family, verb, name string) Decision {
 		g.hint(fmt.Sprintf("The author can add %s or %s(pattern).", f, f)))
 }
 
-func (g *Grants) decideTool(name string, argv []string) Decision {
+func (g *Grants) decideTool(name string, argv []string, at location) Decision {
 	for _, e := range g.entries {
 		if e.family == other && e.whole && e.name == name {
 			return listed(e)
 		}
 	}
-	if e := g.forCommand(toolSpellings(argv)...); e != nil {
+	if e := g.forCommand(at, toolSpellings(argv)...); e != nil {
 		return listed(e)
 	}
 	return deny(ruleNotListed, fmt.Sprintf("The tool %s is not in the skill's allowed-tools.", quote(name)),
 		g.hint("The author can add the tool's name."))
 }
 
-func (g *Grants) decideScript(argv []string) Decision {
-	if e := g.forCommand(scriptSpellings(argv)...); e != nil {
+func (g *Grants) decideScript(argv []string, at location) Decision {
+	if e := g.forCommand(at, scriptSpellings(argv)...); e != nil {
 		return listed(e)
 	}
 	script := trimDotSlash(argv[0])
@@ -118,7 +134,7 @@ func (g *Grants) decideScript(argv []string) Decision {
 		g.hint(fmt.Sprintf("The author can add Bash(%s:*).", shorten(script, maxQuotedRunes))))
 }
 
-func (g *Grants) decideShell(command string) Decision {
+func (g *Grants) decideShell(command string, at location) Decision {
 	if !g.has(executing) {
 		return deny(ruleNotListed, "Running commands is not in the skill's allowed-tools.",
 			g.hint("The author can add Bash(program:*)."))
@@ -129,10 +145,16 @@ func (g *Grants) decideShell(command string) Decision {
 		}
 	}
 	parsed, err := parseProgram(command)
+	if err == nil && parsed.bare && !at.plain() {
+		err = errors.New("a $SKILL_DIR outside of double quotes")
+	}
 	if err != nil {
 		return g.outsideSubset(err)
 	}
-	return g.decideProgram(parsed)
+	if parsed.mover() != "" {
+		at.inSkill = false
+	}
+	return g.decideProgram(parsed, at)
 }
 
 const (
@@ -147,17 +169,16 @@ func (g *Grants) outsideSubset(err error) Decision {
 		return deny(ruleRedirect, fmt.Sprintf("The command has %v.", err), g.hint(redirectAdvice))
 	}
 	return deny(ruleSyntax, fmt.Sprintf("The command has %v, so what it runs cannot be checked.", err),
-		"Use plain words, quoted where needed, joined by |, &&, || or ;. "+g.hint(scriptAdvice))
+		"Use plain words, quoted where needed, joined by |, &&, || or ;, and \"$SKILL_DIR/…\" for files of the skill. "+g.hint(scriptAdvice))
 }
 
 // decideProgram allows a shell program whose every part is listed.
-func (g *Grants) decideProgram(parsed program) Decision {
+func (g *Grants) decideProgram(parsed program, at location) Decision {
 	var used []*entry
 	for _, argv := range parsed.commands {
-		e := g.forCommand(shellSpellings(argv)...)
+		e := g.forCommand(at, shellSpellings(argv)...)
 		if e == nil {
-			return deny(ruleNotListed,
-				fmt.Sprintf("The command %s is not in the skill's allowed-tools.", quote(commandLine(argv))), g.hint(scriptAdvice))
+			return g.unlisted(parsed, argv, at)
 		}
 		used = append(used, e)
 	}
@@ -172,6 +193,27 @@ func (g *Grants) decideProgram(parsed program) Decision {
 	return listed(used...)
 }
 
+// unlisted denies a command of a program that no entry grants. Where one grants
+// the skill's own file by that path, the denial names the spelling that is
+// granted.
+func (g *Grants) unlisted(parsed program, argv []string, at location) Decision {
+	reason := fmt.Sprintf("The command %s is not in the skill's allowed-tools.", quote(commandLine(argv)))
+	const workspaces = "The path %s in a command is that of a file of the workspace, not of the skill's own, which alone is listed."
+	for i, text := range argv {
+		ours := slices.Clone(argv)
+		ours[i] = skillVariable + "/" + trimDotSlash(text)
+		if !strings.ContainsAny(text, "\"$`\\") && !setsVariables(argv) && g.forCommand(at, shellSpellings(ours)...) != nil {
+			return deny(ruleNotListed, fmt.Sprintf(workspaces, quote(text)),
+				g.hint(fmt.Sprintf("Write %s instead, or run it by `script` and `args`.", quote(commandLine(ours[i:i+1])))))
+		}
+	}
+	inSkill := location{inSkill: true, skillDir: at.skillDir}
+	if parsed.mover() == "" && g.forCommand(inSkill, shellSpellings(argv)...) != nil {
+		return deny(ruleNotListed, reason, g.hint("Start it with `cwd`: \"skill\": paths in it are listed as those of the skill's own files."))
+	}
+	return deny(ruleNotListed, reason, g.hint(scriptAdvice))
+}
+
 // forPath gives the first entry that grants the path, or nil.
 func (g *Grants) forPath(f family, name string) *entry {
 	for _, e := range g.entries {
@@ -184,10 +226,10 @@ func (g *Grants) forPath(f family, name string) *entry {
 
 // forCommand gives the first entry that grants any of the spellings of one
 // command, or nil.
-func (g *Grants) forCommand(spellings ...[]string) *entry {
+func (g *Grants) forCommand(at location, spellings ...[]string) *entry {
 	guarded := make([][]token, len(spellings))
 	for i, argv := range spellings {
-		guarded[i] = guard(argv)
+		guarded[i] = guard(argv, at)
 	}
 	for _, e := range g.entries {
 		if e.family != executing {
@@ -224,5 +266,5 @@ func (g *Grants) hint(advice string) string {
 
 // commandLine shows an argument vector; it is for people, not for a shell.
 func commandLine(argv []string) string {
-	return strings.Join(argv, " ")
+	return strings.ReplaceAll(strings.Join(argv, " "), skillVariable, "$SKILL_DIR")
 }

@@ -8,6 +8,41 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// argument returns what a word of a command is after expansion and quote
+// removal: [skillVariable] stands for a $SKILL_DIR that it begins with, where
+// nothing or a slash follows. bare reports whether that stands outside of
+// quotes, where bash would split what it holds.
+func argument(word *syntax.Word) (text string, bare bool, err error) {
+	rest, quoted := word.Parts, false
+	if len(rest) > 0 {
+		if part, ok := rest[0].(*syntax.DblQuoted); ok && !part.Dollar && len(part.Parts) > 0 && isSkillDir(part.Parts[0]) {
+			inner := &syntax.DblQuoted{Left: part.Left, Right: part.Right, Parts: part.Parts[1:]}
+			rest, quoted = append([]syntax.WordPart{inner}, rest[1:]...), true
+		} else if isSkillDir(rest[0]) {
+			rest, bare = rest[1:], true
+		}
+	}
+	text, err = literal(&syntax.Word{Parts: rest})
+	if err != nil || !quoted && !bare {
+		return text, false, err
+	}
+	if text != "" && text[0] != '/' {
+		return "", false, errors.New("a variable ($…)")
+	}
+	return skillVariable + text, bare, nil
+}
+
+// isSkillDir reports whether a part of a word is $SKILL_DIR or ${SKILL_DIR},
+// with no operator in it.
+func isSkillDir(part syntax.WordPart) bool {
+	variable, ok := part.(*syntax.ParamExp)
+	if !ok || variable.Param == nil || variable.Param.Value != "SKILL_DIR" {
+		return false
+	}
+	length := variable.End().Offset() - variable.Pos().Offset()
+	return variable.Short && length == uint(len("$SKILL_DIR")) || !variable.Short && length == uint(len("${SKILL_DIR}"))
+}
+
 // literal gives what a word is after quote removal. A word with anything in
 // it that bash would expand is an error, as in [parseProgram].
 func literal(word *syntax.Word) (string, error) {

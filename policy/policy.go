@@ -32,6 +32,14 @@
 //	                       word with a slash only a clean relative path
 //	Bash, Bash(*)          everything: a grant of arbitrary code
 //
+// A relative path is a file of the skill where the pattern runs it: a program
+// with a slash in it, the script after an interpreter, and what looks like a
+// path after a program that runs others (env, xargs, uv run). A command names
+// that file by "$SKILL_DIR/…", by the skill's directory as programs see it, or,
+// where it starts in the skill's directory, by the relative path itself. In the
+// workspace that path is another file, which any program may have written, and
+// never matches. Elsewhere in a pattern a relative path is either's.
+//
 // This is narrower than Claude Code where its text matching would let an
 // asterisk reach over a slash, over `..`, or from a file name into an option.
 // Programs that run other programs or interpret text (shells, eval, env,
@@ -39,15 +47,18 @@
 // them, never through an asterisk.
 //
 // A grant such as Bash(git:*) or Bash(python3:*) is a grant of arbitrary code
-// all the same: many programs can be told to run another one. The allow-list
-// says what an author declared; the sandbox is the boundary.
+// all the same: many programs can be told to run another one, and some, such as
+// timeout, nice and env, do nothing else (see [Grants.AnyProgram]). The
+// allow-list says what an author declared; the sandbox is the boundary.
 //
 // # Shell programs
 //
 // A shell program is parsed as bash and must stay inside a strict subset:
-// simple commands of literal words, joined by | |& && || and ;. Each command
-// in it must be allowed for itself, and each file that it redirects to must
-// be one that the skill may write. Everything else (expansions, globs,
+// simple commands of literal words, joined by | |& && || and ;. A word may begin
+// with $SKILL_DIR, in double quotes unless its value is known to be one word;
+// no command beside it may set variables. Each command in it must be allowed for
+// itself, and each file that it redirects to must be one that the skill may
+// write; the sandbox's own directory in the workspace never is. Everything else (expansions, globs,
 // comments, assignments, here-documents, compound commands, background jobs)
 // is denied, since what it would run cannot be known beforehand. Paths are
 // compared as they are spelt; that a link in the workspace leads nowhere else

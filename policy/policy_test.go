@@ -43,6 +43,11 @@ func shell(command string) policy.Request {
 	return policy.Request{Op: policy.OpShell, Command: command}
 }
 
+// shellInSkill is a command that starts in the skill's directory.
+func shellInSkill(command string) policy.Request {
+	return policy.Request{Op: policy.OpShell, Command: command, InSkill: true}
+}
+
 func script(argv ...string) policy.Request {
 	return policy.Request{Op: policy.OpScript, Argv: argv}
 }
@@ -139,6 +144,9 @@ func TestMalformedRequestsAreDeniedWhateverIsGranted(t *testing.T) {
 		{"script out", script("../x.py"), "request: malformed"},
 		{"script through parent", script("scripts/../../x.py"), "request: malformed"},
 		{"script with an absolute path behind ./", script(".//bin/sh"), "request: malformed"},
+		{"private directory", write(".skills-mcp"), "request: malformed"},
+		{"in the private directory", write(".skills-mcp/home/.bashrc"), "request: malformed"},
+		{"in the private directory, case folded", write(".Skills-MCP/x"), "request: malformed"},
 		{"NUL in an argument", script("scripts/x.py", "a\x00"), "request: malformed"},
 		{"NUL in a script", script("scripts/x\x00.py"), "request: malformed"},
 		{"no tool", tool("", "x"), "request: malformed"},
@@ -214,7 +222,7 @@ func TestDecisionsNameTheirRule(t *testing.T) {
 		{shell("git log $(id)"), policy.Decision{Effect: policy.Deny,
 			Rule:   "allowed-tools: shell syntax",
 			Reason: "The command has a command substitution, so what it runs cannot be checked.",
-			Hint: "Use plain words, quoted where needed, joined by |, &&, || or ;. " +
+			Hint: "Use plain words, quoted where needed, joined by |, &&, || or ;, and \"$SKILL_DIR/…\" for files of the skill. " +
 				"Allowed by this skill: Bash(git log:*), Read(docs/**), Write(out/*), Bash(git status), lint. " +
 				"Or run one of its scripts with `script` and `args`."}},
 		{shell("git log > notes"), policy.Decision{Effect: policy.Deny,

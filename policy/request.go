@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,13 @@ type Request struct {
 	Argv []string
 	// Command is the shell program, at most 16 KiB.
 	Command string
+	// InSkill says that it starts in the skill's directory, so that relative
+	// paths are the skill's; else they are the workspace's.
+	InSkill bool
+	// SkillDir is the skill's directory as programs see it; anything but an
+	// absolute path says that it is not known beforehand. $SKILL_DIR always
+	// holds it.
+	SkillDir string
 	// Tool is the name of a tools.json tool.
 	Tool string
 }
@@ -53,6 +61,9 @@ func (r Request) fault() *requestFault {
 	case OpWrite:
 		if r.Path == "." {
 			return malformed("The path names a directory.", "Give the path of a file.")
+		}
+		if inPrivateDir(r.Path) {
+			return malformed(privateDir+" belongs to the sandbox.", "Write elsewhere in the workspace.")
 		}
 		return pathFault(r.Path)
 	case OpScript:
@@ -110,6 +121,23 @@ func commandFault(command string) *requestFault {
 		return malformed("The command is empty.", "Give a command to run.")
 	}
 	return nil
+}
+
+// privateDir is the directory at the top of a workspace that belongs to the
+// sandbox, whatever a skill may write.
+const privateDir = ".skills-mcp"
+
+// inPrivateDir reports whether a clean path of the workspace is or lies in the
+// private directory, on file systems too that fold case.
+func inPrivateDir(name string) bool {
+	top, _, _ := strings.Cut(name, "/")
+	return strings.EqualFold(top, privateDir)
+}
+
+// namesPrivateDir reports whether any segment of a path is the private
+// directory.
+func namesPrivateDir(name string) bool {
+	return slices.ContainsFunc(strings.Split(name, "/"), inPrivateDir)
 }
 
 // cleanRelative tells whether name is relative, in its shortest form, and

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,6 +14,7 @@ import (
 type program struct {
 	commands [][]string // what it runs, in the order of the text
 	files    []string   // workspace paths that its redirects open
+	bare     bool       // $SKILL_DIR stands outside of quotes
 }
 
 // parseProgram reads a shell program of the strict subset. Its error is a
@@ -78,19 +80,36 @@ func (p program) check() error {
 	if len(p.commands) == 0 { // would be allowed by nobody's leave
 		return errors.New("no command in it")
 	}
-	if len(p.files) == 0 {
-		return nil
-	}
 	// Elsewhere, a relative path is another file.
+	if mover := p.mover(); mover != "" && len(p.files) > 0 {
+		return redirectError("a redirect next to " + mover)
+	}
+	for _, argv := range p.commands {
+		if p.usesSkillDir() && setsVariables(argv) {
+			return fmt.Errorf("$SKILL_DIR next to %s", quote(argv[0]))
+		}
+	}
+	return nil
+}
+
+// mover returns the first word that could change the directory for what comes
+// after it, or nothing.
+func (p program) mover() string {
 	for _, argv := range p.commands {
 		for _, argument := range argv {
 			switch argument {
 			case "cd", "pushd", "popd":
-				return redirectError("a redirect next to " + argument)
+				return argument
 			}
 		}
 	}
-	return nil
+	return ""
+}
+
+func (p program) usesSkillDir() bool {
+	return slices.ContainsFunc(p.commands, func(argv []string) bool {
+		return slices.ContainsFunc(argv, func(text string) bool { return strings.HasPrefix(text, skillVariable) })
+	})
 }
 
 // add takes a statement in. inPipe is set for all but the first command of a
@@ -132,11 +151,11 @@ func (p *program) addCall(call *syntax.CallExpr, redirects []*syntax.Redirect) e
 	}
 	argv := make([]string, len(call.Args))
 	for i, word := range call.Args {
-		text, err := literal(word)
+		text, bare, err := argument(word)
 		if err != nil {
 			return err
 		}
-		argv[i] = text
+		argv[i], p.bare = text, p.bare || bare
 	}
 	p.commands = append(p.commands, argv)
 	for _, redirect := range redirects {
@@ -179,6 +198,9 @@ func (p *program) addRedirect(redirect *syntax.Redirect) error {
 	}
 	if target = trimDotSlash(target); target == "." || !cleanRelative(target) {
 		return redirectError("a redirect to " + quote(target) + ", which is no clean relative path")
+	}
+	if inPrivateDir(target) {
+		return redirectError("a redirect to " + privateDir + ", which belongs to the sandbox")
 	}
 	p.files = append(p.files, target)
 	return nil

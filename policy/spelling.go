@@ -27,10 +27,14 @@ var interpretersOf = map[string][]string{
 // script of the skill: the path itself, and after its interpreter.
 func scriptSpellings(argv []string) [][]string {
 	script := trimDotSlash(argv[0])
-	spellings := spellingsOf(script, argv[1:])
+	command := append([]string{skillVariable + "/" + script}, argv[1:]...)
+	spellings := [][]string{command}
+	for _, interpreter := range interpretersOf[path.Ext(script)] {
+		spellings = append(spellings, append([]string{interpreter}, command...))
+	}
 	if !strings.Contains(script, "/") {
-		// With a slash in them, both forms compare equal anyway.
-		spellings = append(spellings, spellingsOf("./"+script, argv[1:])...)
+		// As a program without a slash in its name.
+		spellings = append(spellings, append([]string{script}, argv[1:]...))
 	}
 	return spellings
 }
@@ -42,15 +46,6 @@ func toolSpellings(argv []string) [][]string {
 		return scriptSpellings(argv)
 	}
 	return shellSpellings(argv)
-}
-
-func spellingsOf(script string, arguments []string) [][]string {
-	command := append([]string{script}, arguments...)
-	spellings := [][]string{command}
-	for _, interpreter := range interpretersOf[path.Ext(script)] {
-		spellings = append(spellings, append([]string{interpreter}, command...))
-	}
-	return spellings
 }
 
 // shellSpellings gives a command as it is, and without the wrappers before

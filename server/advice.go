@@ -67,14 +67,13 @@ func (s *Server) strayAdvice(run staged, workspace sandbox.Workspace) string {
 	return strings.Join(advice, " ")
 }
 
-// wayTo says how a program gets at a file of the skill. What a skill's
-// allowed-tools list are literal words: a variable in them is refused.
+// wayTo says how a program gets at a file of the skill.
 func (s *Server) wayTo(run staged, name string) string {
 	var ways []string
 	if programs, err := sandbox.Interpreters(run.copy.Dir, name); err == nil && programs != nil {
 		ways = append(ways, fmt.Sprintf("run it with `script`: %q and `args`", name))
 	}
-	if run.skill.AllowedTools == nil && !strings.ContainsAny(name, "\"$`\\") {
+	if !strings.ContainsAny(name, "\"$`\\") {
 		ways = append(ways, fmt.Sprintf("write \"$SKILL_DIR/%s\"", name))
 	} else {
 		ways = append(ways, "start the command with `cwd`: \"skill\"")

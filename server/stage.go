@@ -55,7 +55,18 @@ func (s *Server) approve(run *staged, arguments execArguments) (err error) {
 	if run.spec, run.request, err = program(run.skill, arguments); err != nil {
 		return err
 	}
+	run.request = s.located(run.request, run.spec)
 	return s.decide(run.skill, run.request)
+}
+
+// located says where a program would start, and what it would call the skill's
+// directory.
+func (s *Server) located(request policy.Request, spec sandbox.Spec) policy.Request {
+	request.InSkill = spec.InSkill
+	if s.opts.Sandbox != nil {
+		request.SkillDir = s.opts.Sandbox.Info().SkillDir
+	}
+	return request
 }
 
 // pin takes the copy. fits is false where it is not of the version that was
@@ -84,6 +95,7 @@ func (s *Server) approveCopied(run *staged, arguments execArguments) error {
 	if err != nil {
 		return err
 	}
+	request = s.located(request, spec)
 	if !slices.Equal(request.Argv, run.request.Argv) {
 		if err := s.decide(run.skill, request); err != nil {
 			return err
