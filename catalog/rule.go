@@ -87,6 +87,8 @@ var rules = []Rule{
 	{"archive-empty", Warning, Warning, "pack a directory that holds SKILL.md, or move the file out of the root"},
 
 	// A scan does not look for what follows; skills-mcp list does.
+	{"allowed-tools-entry", Warning, Warning, "correct the entry; until then it grants nothing"},
+	{"allowed-tools-any", Warning, Warning, "name what it is to run, as in Bash(timeout 60 scripts/run.py:*); or write Bash, which says what it grants"},
 	{"extension-limit", Warning, Warning, "move what the skill does not need elsewhere; the tools serve it all the same"},
 	{"tools-unreadable", Error, Error, "make tools.json a regular file inside the skill directory"},
 	{"tools-size", Error, Error, "keep tools.json below 256 KiB"},
@@ -98,6 +100,7 @@ var rules = []Rule{
 	{"tools-schema", Error, Error, "make inputSchema a JSON Schema object with type: \"object\""},
 	{"tools-argv", Error, Error, "make run a list of strings that begins with a program's name or a script's relative path"},
 	{"tools-placeholder", Warning, Warning, "name a property of inputSchema"},
+	{"tools-option", Warning, Warning, "say in inputSchema what the property may be: enum, const, a pattern that begins with ^, or a type other than string"},
 	{"tools-timeout", Error, Error, "give whole milliseconds from 1 to 86400000"},
 }
 

@@ -143,7 +143,8 @@ func plainProgram(program string) bool {
 	return clean != "." && clean != ".." && !slices.Contains(strings.Split(program, "/"), "..")
 }
 
-// placeholders warns of those that no input can fill.
+// placeholders warns of those that no input can fill, and of those that any
+// text could fill: see [Tool.Bounds].
 func (p *toolParser) placeholders() {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -155,6 +156,8 @@ func (p *toolParser) placeholders() {
 		if found := placeholder.FindStringSubmatch(arg); found != nil {
 			if _, known := schema.Properties[found[1]]; !known {
 				p.add("tools-placeholder", p.at, "the tool %q has %s in run, and no such property", p.tool.Name, clip(arg))
+			} else if !p.tool.Bounds(found[1]) {
+				p.add("tools-option", p.at, "the tool %q has %s in run, which may be any text; values that begin with - are refused, since the program could take them for options", p.tool.Name, clip(arg))
 			}
 		}
 	}

@@ -9,15 +9,39 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 )
 
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	for schema, want := range map[string]bool{
+		`{"type":"string"}`: false, `{}`: false, `true`: false, `{"type":["string","null"]}`: false, `{"type":[]}`: false, `{"format":"date"}`: false, `{"$ref":"#/x"}`: false,
+		`{"enum":["a"]}`: true, `{"enum":[]}`: true, `{"const":"-x"}`: true, `{"type":"number"}`: true, `{"type":"integer"}`: true, `{"type":"boolean"}`: true,
+		`{"type":["number","null"]}`: true, `{"type":"array","items":{"type":"string"}}`: true, `{"type":"odd"}`: false,
+		`{"pattern":"^[a-z]+$"}`: true, `{"pattern":"^(a|b)"}`: true, `{"pattern":"^a|^b"}`: false, `{"Enum":["a"]}`: false, `{"pattern":"\\A[a-z]"}`: true,
+		`{"pattern":"[a-z]+$"}`: false, `{"pattern":"^a|b"}`: false, `{"pattern":"(?m)^a"}`: false, `{"pattern":"("}`: false, `{"pattern":""}`: false, `{"pattern":"a^"}`: false,
+	} {
+		tool := catalog.Tool{InputSchema: []byte(`{"type":"object","properties":{"x":` + schema + `}}`)}
+		if got := tool.Bounds("x"); got != want {
+			t.Errorf("%s: %v, want %v", schema, got, want)
+		}
+		if tool.Bounds("y") {
+			t.Errorf("%s bounds a property that is not there", schema)
+		}
+	}
+	for _, schema := range []string{"", "null", "{}", `{"properties":[]}`} {
+		if (catalog.Tool{InputSchema: []byte(schema)}).Bounds("x") {
+			t.Errorf("%q bounds a property", schema)
+		}
+	}
+}
+
 func TestParseTools(t *testing.T) {
 	t.Parallel()
 	want := []catalog.Tool{
-		{Name: "convert", Description: "Converts.", InputSchema: []byte(`{"type": "object", "properties": {"in": {"type": "string"}}}`),
+		{Name: "convert", Description: "Converts.", InputSchema: []byte(`{"type": "object", "properties": {"in": {"enum": ["a"]}}}`),
 			Argv: []string{"scripts/convert.py", "--in", "{in}"}, TimeoutMs: 5000},
 		{Name: "list_all", Description: "Lists.", InputSchema: []byte(`{"type":"object"}`), Argv: []string{"ls"}},
 	}
 	tools := `[{"name": "convert", "description": " Converts. ",
-		"inputSchema": {"type": "object", "properties": {"in": {"type": "string"}}},
+		"inputSchema": {"type": "object", "properties": {"in": {"enum": ["a"]}}},
 		"run": ["scripts/convert.py", "--in", "{in}"], "timeoutMs": 5000},
 		{"name": "list_all", "description": "Lists.", "input_schema": null, "argv": ["ls"]}]`
 	for _, text := range []string{tools, `{"tools": ` + tools + `}`, "\ufeff\r\n" + tools + "\n"} {
@@ -52,41 +76,45 @@ func TestToolRules(t *testing.T) {
 		"[\xff]":                                 {"encoding", 1, 0},
 		strings.Repeat(" ", 256<<10+1):           {"tools-size", 0, 0},
 		`{"$schema":"x","tools":[` + good + `]}`: {"tools-key", 1, 1},
-		"[\n\n" + tool(`"name":"a","run":["a"],"extra":1`) + "]":                              {"tools-key", 3, 1},
-		"[" + tool(`"Name":"a","run":["a"]`) + "]":                                            {"tools-key tools-name", 1, 0},
-		"[" + tool(`"name":"a b","run":["a"]`) + "," + good + "]":                             {"tools-name", 1, 1},
-		"[" + tool(`"name":12,"run":["a"]`) + "]":                                             {"tools-name", 1, 0},
-		"[" + tool(`"name":"`+strings.Repeat("a", 65)+`","run":["a"]`) + "]":                  {"tools-name", 1, 0},
-		"[" + good + "," + good + "]":                                                         {"tools-duplicate", 1, 1},
-		`[{"name":"a","run":["a"]}]`:                                                          {"tools-description", 1, 1},
-		"[" + tool(`"name":"a","run":["a"],"inputSchema":{"type":"array"}`) + "]":             {"tools-schema", 1, 0},
-		"[" + tool(`"name":"a","run":["a"],"inputSchema":{}`) + "]":                           {"tools-schema", 1, 0},
-		"[" + tool(`"name":"a","run":["a"],"inputSchema":true`) + "]":                         {"tools-schema", 1, 0},
-		"[" + tool(`"name":"a","run":["a"],"inputSchema":{"type":["object"]}`) + "]":          {"tools-schema", 1, 0},
-		"[" + tool(`"name":"a"`) + "]":                                                        {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":"ls -l"`) + "]":                                          {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":[]`) + "]":                                               {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":[""]`) + "]":                                             {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":["a",null]`) + "]":                                       {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":["a",1]`) + "]":                                          {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":["/bin/sh"]`) + "]":                                      {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":["../x"]`) + "]":                                         {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":["a/../b"]`) + "]":                                       {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":[".."]`) + "]":                                           {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":["."]`) + "]":                                            {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":["a\\b"]`) + "]":                                         {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":["C:/x"]`) + "]":                                         {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":["{x}"]`) + "]":                                          {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":["a","b\u0000"]`) + "]":                                  {"tools-argv", 1, 0},
-		"[" + tool(`"name":"a","run":["a","{x}"]`) + "]":                                      {"tools-placeholder", 1, 1},
-		"[" + tool(`"name":"a","run":["a","{x}y","..","/etc"]`) + "]":                         {"", 0, 1},
-		"[" + tool(`"name":"a","run":["a"],"timeoutMs":0`) + "]":                              {"tools-timeout", 1, 0},
-		"[" + tool(`"name":"a","run":["a"],"timeout_ms":-1`) + "]":                            {"tools-timeout", 1, 0},
-		"[" + tool(`"name":"a","run":["a"],"timeoutMs":1.5`) + "]":                            {"tools-timeout", 1, 0},
-		"[" + tool(`"name":"a","run":["a"],"timeoutMs":99999999999999999999`) + "]":           {"tools-timeout", 1, 0},
-		"[" + tool(`"name":"a","run":["a"],"argv":["b"]`) + "]":                               {"tools-key", 1, 1},
-		"[" + tool(`"name":"a","run":["./scripts/a.sh"]`) + "]":                               {"", 0, 1},
-		"[" + strings.Repeat(`{"name":"a b","description":"x","run":[]},`, 1000) + good + "]": {"tools-argv tools-name", 1, 1},
+		"[\n\n" + tool(`"name":"a","run":["a"],"extra":1`) + "]":                     {"tools-key", 3, 1},
+		"[" + tool(`"Name":"a","run":["a"]`) + "]":                                   {"tools-key tools-name", 1, 0},
+		"[" + tool(`"name":"a b","run":["a"]`) + "," + good + "]":                    {"tools-name", 1, 1},
+		"[" + tool(`"name":12,"run":["a"]`) + "]":                                    {"tools-name", 1, 0},
+		"[" + tool(`"name":"`+strings.Repeat("a", 65)+`","run":["a"]`) + "]":         {"tools-name", 1, 0},
+		"[" + good + "," + good + "]":                                                {"tools-duplicate", 1, 1},
+		`[{"name":"a","run":["a"]}]`:                                                 {"tools-description", 1, 1},
+		"[" + tool(`"name":"a","run":["a"],"inputSchema":{"type":"array"}`) + "]":    {"tools-schema", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"inputSchema":{}`) + "]":                  {"tools-schema", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"inputSchema":true`) + "]":                {"tools-schema", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"inputSchema":{"type":["object"]}`) + "]": {"tools-schema", 1, 0},
+		"[" + tool(`"name":"a"`) + "]":                                               {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":"ls -l"`) + "]":                                 {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":[]`) + "]":                                      {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":[""]`) + "]":                                    {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["a",null]`) + "]":                              {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["a",1]`) + "]":                                 {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["/bin/sh"]`) + "]":                             {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["../x"]`) + "]":                                {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["a/../b"]`) + "]":                              {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":[".."]`) + "]":                                  {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["."]`) + "]":                                   {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["a\\b"]`) + "]":                                {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["C:/x"]`) + "]":                                {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["{x}"]`) + "]":                                 {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["a","b\u0000"]`) + "]":                         {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["a","{x}"]`) + "]":                             {"tools-placeholder", 1, 1},
+		"[" + tool(`"name":"a","run":["a","{x}"],"inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}`) + "]":    {"tools-option", 1, 1},
+		"[" + tool(`"name":"a","run":["a","--","{x}"],"inputSchema":{"type":"object","properties":{"x":{}}}`) + "]":              {"tools-option", 1, 1},
+		"[" + tool(`"name":"a","run":["a","{x}"],"inputSchema":{"type":"object","properties":{"x":{"enum":["-a","b"]}}}`) + "]":  {"", 0, 1},
+		"[" + tool(`"name":"a","run":["a","{x}"],"inputSchema":{"type":"object","properties":{"x":{"type":["integer"]}}}`) + "]": {"", 0, 1},
+		"[" + tool(`"name":"a","run":["a","{x}y","..","/etc"]`) + "]":                                                            {"", 0, 1},
+		"[" + tool(`"name":"a","run":["a"],"timeoutMs":0`) + "]":                                                                 {"tools-timeout", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"timeout_ms":-1`) + "]":                                                               {"tools-timeout", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"timeoutMs":1.5`) + "]":                                                               {"tools-timeout", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"timeoutMs":99999999999999999999`) + "]":                                              {"tools-timeout", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"argv":["b"]`) + "]":                                                                  {"tools-key", 1, 1},
+		"[" + tool(`"name":"a","run":["./scripts/a.sh"]`) + "]":                                                                  {"", 0, 1},
+		"[" + strings.Repeat(`{"name":"a b","description":"x","run":[]},`, 1000) + good + "]":                                    {"tools-argv tools-name", 1, 1},
 	} {
 		tools, problems := catalog.ParseTools("tools.json", []byte(text))
 		if got := rules(problems); got != want.rule || len(tools) != want.kept {

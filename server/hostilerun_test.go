@@ -75,12 +75,12 @@ func toolNames(t *testing.T, file string) []string {
 	return names
 }
 
-// testToolInput: hostile input is one argument, unchanged.
+// testToolInput: hostile input is one argument, unchanged, and no option.
 func (h hostileSkills) testToolInput(t *testing.T) {
 	needBash(t)
 	runs := map[string]<-chan reply{}
 	for _, text := range []string{
-		"", " ", "$(touch pwned)", "`touch pwned`", "; touch pwned", "| touch pwned", "&& touch pwned", "\ntouch pwned\n", "--help", "-rf",
+		"", " ", "$(touch pwned)", "`touch pwned`", "; touch pwned", "| touch pwned", "&& touch pwned", "\ntouch pwned\n",
 		"{text}", "{x}", "$SKILL_DIR", "~", "*", "'", `"`, `\`, `\n`, "a\tb", "größe 日本語 🏳️‍🌈", "\u202egnp", "%s%n", "../../outside.txt",
 	} {
 		runs[text] = h.startExec(t, "tools-injection", map[string]any{"tool": "print", "input": map[string]any{"text": text}})
@@ -91,7 +91,7 @@ func (h hostileSkills) testToolInput(t *testing.T) {
 			t.Errorf("%q came back as %q, with %d artifacts", text, run.Stdout, len(run.Artifacts))
 		}
 	}
-	for text, code := range map[string]string{"a\x00b": "invalid_arguments", strings.Repeat("x", 1<<20): "sandbox_setup"} {
+	for text, code := range map[string]string{"a\x00b": "invalid_arguments", "--help": "invalid_arguments", "-rf": "invalid_arguments", strings.Repeat("x", 1<<20): "sandbox_setup"} {
 		a := h.call(t, "exec", map[string]any{"name": "tools-injection", "tool": "print", "input": map[string]any{"text": text}})
 		if a.code() != code {
 			t.Errorf("%.10q: %.200s, want %s", text, a.text(), code)

@@ -71,7 +71,9 @@ func checkToolInput(skill *catalog.Skill, t catalog.Tool, input json.RawMessage)
 
 // toolArgv fills the placeholders of a tool's command: an element that is
 // exactly "{key}" becomes that property of the input as text, and goes away
-// with the flag before it where the input has no such property.
+// with the flag before it where the input has no such property. A text that a
+// program could take for an option is refused unless the schema allows for it:
+// a "--" before it is no help, since not every program heeds it.
 func toolArgv(t catalog.Tool, input json.RawMessage) ([]string, error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(input, &values); err != nil {
@@ -91,7 +93,13 @@ func toolArgv(t catalog.Tool, input json.RawMessage) ([]string, error) {
 			}
 			continue
 		}
-		argv = append(argv, asText(value))
+		text := asText(value)
+		if strings.HasPrefix(text, "-") && !t.Bounds(key) {
+			return nil, failf(CodeInvalidArguments,
+				"Give a value that does not begin with a hyphen, such as ./-x for a file named -x. The author can allow others in inputSchema, by enum, const or a pattern that begins with ^.",
+				"input of tool %q: %s begins with -, so the program could take it for an option", t.Name, clip(key, 80))
+		}
+		argv = append(argv, text)
 	}
 	return argv, nil
 }

@@ -7,11 +7,13 @@ import (
 	"slices"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 )
 
-// allProblems adds to the scan's problems what a scan does not look for:
-// skills that are too large for the Skills extension, and faulty tools.
+// allProblems adds to the scan's problems what a scan does not look for: what
+// is odd about allowed-tools, skills that are too large for the Skills
+// extension, and faulty tools.
 func allProblems(ctx context.Context, snapshot *catalog.Snapshot) []catalog.Problem {
 	problems := slices.Clone(snapshot.Problems())
 	for _, skill := range snapshot.Skills() {
@@ -20,9 +22,24 @@ func allProblems(ctx context.Context, snapshot *catalog.Snapshot) []catalog.Prob
 			problems = append(problems, problemOf(skill, "extension-limit", skill.Dir,
 				limit.Error()+", the limit of the Skills extension (SEP-2640), so skills/list leaves it out"))
 		}
+		problems = append(problems, grantProblems(skill)...)
 		if skill.HasTools {
 			problems = append(problems, toolProblems(skill)...)
 		}
+	}
+	return problems
+}
+
+// grantProblems gives the entries of a skill's allowed-tools that grant nothing,
+// and those that grant more than they seem to.
+func grantProblems(skill *catalog.Skill) (problems []catalog.Problem) {
+	file := filepath.Join(skill.Dir, skill.Entry)
+	grants, faults := policy.Parse(skill.AllowedTools)
+	for _, fault := range faults {
+		problems = append(problems, problemOf(skill, "allowed-tools-entry", file, fault.Error()))
+	}
+	for _, entry := range grants.AnyProgram() {
+		problems = append(problems, problemOf(skill, "allowed-tools-any", file, entry+" grants any program, since this one runs others or text"))
 	}
 	return problems
 }
