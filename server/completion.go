@@ -17,7 +17,7 @@ const maxCompletions = 100
 type completer struct{ server *Server }
 
 // CompleteResourceArgument gives skill paths for {skill} and, where the
-// context names a skill, its files for {file}. What it does not know has no
+// context names a skill, those of its files that may be read for {file}. What it does not know has no
 // completions; that is no error.
 func (c completer) CompleteResourceArgument(_ context.Context, uri string, argument mcp.CompleteArgument, known mcp.CompleteContext) (*mcp.Completion, error) {
 	snapshot := c.server.opts.Catalog.Snapshot()
@@ -47,10 +47,11 @@ func (c completer) files(snapshot *catalog.Snapshot, skillPath string) []string 
 		return nil
 	}
 	var paths []string
+	readable := c.server.readable(skill)
 	_ = withTree(skill, func(tree *resources.Tree) error {
 		entries, _, err := tree.List(".", listDepth)
 		for _, entry := range entries {
-			if !entry.Dir {
+			if !entry.Dir && readable(entry.Path) {
 				paths = append(paths, entry.Path)
 			}
 		}

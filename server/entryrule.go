@@ -1,12 +1,19 @@
 package server
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"io"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/resources"
 )
 
 // Limits of the Agent Skills specification, in characters.
@@ -31,12 +38,37 @@ var misreadRules = map[string]bool{
 	"yaml-number":             true,
 }
 
-// entryFault says how a skill breaks the Agent Skills specification, to which
-// every skill served by the extension must conform (SEP-2640, Skill Format),
-// or nothing. Hosts check the entries of skills/list: to the official SDK's
-// client one entry that breaks a rule spoils the listing of all. Such a skill
-// is left out of the listing, which may be partial, and is served otherwise.
-func entryFault(skill *catalog.Skill) string {
+// EntryFault says why skills/list leaves a skill out, or nothing where it does
+// not. The tools, prompts and resources serve it all the same.
+func EntryFault(skill *catalog.Skill) string {
+	if fault := frontmatterFault(skill); fault != "" {
+		return fault
+	}
+	var files []string
+	_ = withTree(skill, func(tree *resources.Tree) error { // what is gone is in no listing
+		entries, _, err := tree.List(".", resources.MaxEntries)
+		for _, entry := range entries {
+			if !entry.Dir {
+				files = append(files, entry.Path)
+			}
+		}
+		return err
+	})
+	return filesFault(skill, files)
+}
+
+// fault says why skills/list leaves an entry out, or nothing.
+func (e skillEntry) fault() string {
+	return cmp.Or(frontmatterFault(e.skill), filesFault(e.skill, e.files))
+}
+
+// frontmatterFault says how a skill breaks the Agent Skills specification, to
+// which every skill served by the extension must conform (SEP-2640, Skill
+// Format), or nothing. Hosts check the entries of skills/list: to the clients of
+// FastMCP, fast-agent and the official SDKs one entry that breaks a rule of
+// theirs spoils the listing of all. Such a skill is left out of the listing,
+// which may be partial, and is served otherwise.
+func frontmatterFault(skill *catalog.Skill) string {
 	for _, problem := range skill.Problems() {
 		if misreadRules[problem.Rule] {
 			return "other YAML readers see another frontmatter"
@@ -47,12 +79,25 @@ func entryFault(skill *catalog.Skill) string {
 		return "its frontmatter is no object"
 	}
 	name, isString := jsonString(fields["name"])
-	if !isString || len(name) > maxSkillName || !skillNamePattern.MatchString(name) {
+	if !isString || len(name) > maxSkillName || !skillNamePattern.MatchString(name) || slices.Contains(reservedNames, name) {
 		return "its name is not 1 to 64 lowercase letters, digits and single hyphens"
 	}
 	description, isString := jsonString(fields["description"])
-	if !isString || strings.TrimSpace(description) == "" || utf8.RuneCountInString(description) > maxDescription {
+	if !isString || blankText(description) || utf8.RuneCountInString(description) > maxDescription {
 		return "its description is not a string of 1 to 1024 characters"
+	}
+	for _, key := range []string{"license", "allowed-tools"} {
+		if raw, given := fields[key]; given {
+			if _, isString := jsonString(raw); !isString {
+				return "its " + key + " is not a string"
+			}
+		}
+	}
+	if _, given := fields["__proto__"]; given {
+		return "it has a field __proto__"
+	}
+	if !finiteNumbers(skill.Frontmatter) {
+		return "it has a number that is too large"
 	}
 	if raw, given := fields["compatibility"]; given {
 		compatibility, isString := jsonString(raw)
@@ -64,6 +109,30 @@ func entryFault(skill *catalog.Skill) string {
 		return "its metadata does not map strings to strings"
 	}
 	return ""
+}
+
+// blankText reports whether a text is empty to readers of any language: they
+// differ in what space is.
+func blankText(text string) bool {
+	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff' }) == ""
+}
+
+// finiteNumbers reports whether every number of a JSON text is one to readers
+// that keep it as a float: to others it is infinite.
+func finiteNumbers(text []byte) bool {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return errors.Is(err, io.EOF)
+		}
+		if number, ok := token.(json.Number); ok {
+			if _, err := number.Float64(); err != nil {
+				return false
+			}
+		}
+	}
 }
 
 // jsonString decodes a JSON string; null is none.

@@ -2,9 +2,12 @@ package server_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/server"
 )
 
 // TestListedEntriesConform: skills/list gives only what hosts accept as an
@@ -32,6 +35,17 @@ func TestListedEntriesConform(t *testing.T) {
 		{"metadata-number", "name: metadata-number\ndescription: Does it.\nmetadata:\n  version: 1.0", false},
 		{"metadata-list", "name: metadata-list\ndescription: Does it.\nmetadata: [a]", false},
 		{"metadata-null", "name: metadata-null\ndescription: Does it.\nmetadata:", false},
+		{"blank-text", "name: blank-text\ndescription: \"\\x1c \\uFEFF\"", false},
+		{"license", "name: license\ndescription: Does it.\nlicense: MIT\nallowed-tools: Read Bash(git:*)", true},
+		{"license-number", "name: license-number\ndescription: Does it.\nlicense: 2.0", false},
+		{"license-null", "name: license-null\ndescription: Does it.\nlicense:", false},
+		{"license-map", "name: license-map\ndescription: Does it.\nlicense:\n  name: MIT", false},
+		{"tools-list", "name: tools-list\ndescription: Does it.\nallowed-tools: [Read, Write]", false},
+		{"tools-null", "name: tools-null\ndescription: Does it.\nallowed-tools:", false},
+		{"tools-number", "name: tools-number\ndescription: Does it.\nallowed-tools: 5", false},
+		{"proto", "name: proto\ndescription: Does it.\n__proto__: {}", false},
+		{"huge", "name: huge\ndescription: Does it.\nextra: [1e400]", false},
+		{"con", "name: con\ndescription: Does it.", false},
 		{"colon", "name: colon\ndescription: Use when: asked.", false},
 		{"tag", "name: tag\ndescription: Does it.\nextra: !!binary c2tpbGxz", false},
 		{"infinite", "name: infinite\ndescription: Does it.\nextra: .inf", false},
@@ -93,5 +107,37 @@ func TestListedEntriesAreJudgedByThemselves(t *testing.T) {
 		}
 		plant(".", "mended", "Does it.")
 		plant(".", "spoilt", "Use when: asked.")
+	}
+}
+
+// TestListedPathsAreOnesOfEverySystem: hosts install what is listed, on any
+// file system.
+func TestListedPathsAreOnesOfEverySystem(t *testing.T) {
+	root := t.TempDir()
+	files := map[string]string{
+		"good": "references/größe a.b.md", "colon": "ab:c.md", "question": "why?.md", "dot": "references./a.md", "space": "a /b.md", "reserved": "references/NUL.txt",
+		"control": "a\x1bb.md", "source": ".skill-source.json", "upper": "references/Guide.md", "entry-case": "Skill.md", "composed": "gro\u0308\u00dfe.md",
+	}
+	for skill, file := range files {
+		writeFile(t, filepath.Join(root, skill, "SKILL.md"), fmt.Appendf(nil, "---\nname: %s\ndescription: Does it.\n---\n", skill))
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, skill, file)), 0o755); err != nil {
+			t.Skip("this system has no such names")
+		}
+		for _, name := range []string{file, map[string]string{"upper": "references/guide.md", "composed": "gr\u00f6\u00dfe.md"}[skill]} {
+			if name != "" && os.WriteFile(filepath.Join(root, skill, name), nil, 0o644) != nil {
+				t.Skip("this system has no such names")
+			}
+		}
+	}
+	f := newFixture(t, root)
+	var list struct{ Skills []struct{ URI string } }
+	f.request(t, "skills/list", nil, &list)
+	if len(list.Skills) != 1 || list.Skills[0].URI != "skill://good/SKILL.md" {
+		t.Errorf("listed are %v", list.Skills)
+	}
+	for _, skill := range f.catalog.Snapshot().Skills() {
+		if (server.EntryFault(skill) == "") != (skill.Name == "good") {
+			t.Errorf("%s: %q", skill.Name, server.EntryFault(skill))
+		}
 	}
 }

@@ -45,6 +45,7 @@ type skillEntry struct {
 	Resources   []skillFile     `json:"resources"`
 
 	skill *catalog.Skill // of which it was made
+	files []string       // the paths of Resources
 }
 
 // skillFile is SEP-2640's SkillResource.
@@ -93,7 +94,7 @@ func (s *Server) listSkills(ctx context.Context, raw json.RawMessage) (any, erro
 			s.log.Warn("skill is not published to skills/list", "skill", skills[i].Name, "reason", err)
 			continue
 		}
-		if fault := entryFault(entry.skill); fault != "" {
+		if fault := entry.fault(); fault != "" {
 			s.log.Debug("skill is left out of skills/list", "skill", skills[i].Name, "reason", fault)
 			continue
 		}
@@ -193,13 +194,15 @@ func newEntry(skill *catalog.Skill, manifest resources.Manifest) skillEntry {
 		skill:       skill,
 	}
 	for _, file := range manifest.Files {
+		entry.files = append(entry.files, file.Path)
 		entry.Resources = append(entry.Resources, skillFile{resources.URI(skill, file.Path), file.Digest, file.Size})
 	}
 	return entry
 }
 
-// readDirectory serves resources/directory/read: the direct children.
-func (s *Server) readDirectory(_ context.Context, raw json.RawMessage) (any, error) {
+// readDirectory serves resources/directory/read: the direct children that may
+// be read.
+func (s *Server) readDirectory(ctx context.Context, raw json.RawMessage) (any, error) {
 	params, err := decodeParams(raw)
 	if err != nil {
 		return nil, err
@@ -208,7 +211,7 @@ func (s *Server) readDirectory(_ context.Context, raw json.RawMessage) (any, err
 	if err != nil {
 		return nil, err
 	}
-	skill, dir, err := resources.Resolve(s.opts.Catalog.Snapshot(), params.URI)
+	skill, dir, err := s.resolve(ctx, params.URI)
 	if err != nil {
 		return nil, about(params.URI, err)
 	}
@@ -223,6 +226,13 @@ func (s *Server) readDirectory(_ context.Context, raw json.RawMessage) (any, err
 		}
 		if more {
 			return failf(CodeTooLarge, "Read files by their URIs.", "the directory has more than %d entries", resources.MaxEntries)
+		}
+		readable := s.readable(skill)
+		entries = slices.DeleteFunc(entries, func(entry resources.Entry) bool { return !readable(entry.Path) })
+		if len(entries) == 0 && dir != "." {
+			if err := s.permitRead(skill, dir); err != nil {
+				return err
+			}
 		}
 		if after != "" {
 			start, found := slices.BinarySearchFunc(entries, after, func(e resources.Entry, path string) int { return cmp.Compare(e.Path, path) })

@@ -159,6 +159,8 @@ var unlisted = map[string]string{
 	"lоg-triage":       "a name that the specification does not allow",
 	"long-description": "a description that the specification does not allow",
 	"yaml-tags":        "frontmatter that others read otherwise",
+	"case-twins":       "paths that not every system can tell apart",
+	"odd-names":        "paths that not every system can have",
 	"many-files":       "more files than the extension allows",
 	"sparse-file":      "more bytes than the extension allows",
 	"sparse-entry":     "more bytes than the extension allows",

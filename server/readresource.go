@@ -63,7 +63,7 @@ func (s *Server) readResource(ctx context.Context, raw json.RawMessage) (*mcp.Ca
 	if err != nil {
 		return nil, err
 	}
-	if err := s.decide(skill, policy.Request{Op: policy.OpRead, Path: file}); err != nil {
+	if err := s.permitRead(skill, file); err != nil {
 		return nil, err
 	}
 	var result *mcp.CallToolResult

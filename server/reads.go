@@ -40,7 +40,7 @@ func (s *Server) hookReads(hooks *mcpserver.Hooks) {
 // router, since the library has one code for all of a handler's errors.
 func (s *Server) readURI(ctx context.Context, request mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	uri, _ := request.Params.Arguments[readURIKey].(string)
-	contents, err := s.contents(uri)
+	contents, err := s.contents(ctx, uri)
 	if err != nil {
 		f := asFailure(about(uri, err))
 		s.logFailure("resources/read", f)
@@ -51,7 +51,7 @@ func (s *Server) readURI(ctx context.Context, request mcp.ReadResourceRequest) (
 }
 
 // contents reads a skill:// or workspace:// URI whole.
-func (s *Server) contents(uri string) (mcp.ResourceContents, error) {
+func (s *Server) contents(ctx context.Context, uri string) (mcp.ResourceContents, error) {
 	if strings.HasPrefix(uri, workspaceScheme) {
 		tree, file, err := s.openWorkspaceURI(uri)
 		if err != nil {
@@ -63,7 +63,10 @@ func (s *Server) contents(uri string) (mcp.ResourceContents, error) {
 	if uri == compatIndexURI && s.opts.CompatIndex {
 		return compatIndexContents(s.opts.Catalog.Snapshot())
 	}
-	skill, file, err := resources.Resolve(s.opts.Catalog.Snapshot(), uri)
+	skill, file, err := s.resolve(ctx, uri)
+	if err == nil {
+		err = s.permitRead(skill, file)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,37 @@ func (s *Server) decide(skill *catalog.Skill, request policy.Request) error {
 	return nil
 }
 
+// permitRead asks the policy about a file or directory of a skill. The entry
+// document is what activation gives, so it can always be read.
+func (s *Server) permitRead(skill *catalog.Skill, file string) error {
+	if file == skill.Entry {
+		return nil
+	}
+	return s.decide(skill, policy.Request{Op: policy.OpRead, Path: file})
+}
+
+// readable returns what reports whether a file or directory of a skill may be
+// read, for listings: nothing is logged.
+func (s *Server) readable(skill *catalog.Skill) func(file string) bool {
+	grants, _ := policy.Parse(skill.AllowedTools)
+	return func(file string) bool {
+		return file == skill.Entry || s.opts.Policy.Decide(grants, policy.Request{Op: policy.OpRead, Path: file}).Effect == policy.Allow
+	}
+}
+
+// resolve finds the skill and the file that a URI names, the skill as its entry
+// document stands on disk now.
+func (s *Server) resolve(ctx context.Context, uri string) (*catalog.Skill, string, error) {
+	skill, file, err := resources.Resolve(s.opts.Catalog.Snapshot(), uri)
+	if err != nil || !skill.Stale() {
+		return skill, file, err
+	}
+	if _, _, err := s.opts.Catalog.Refresh(ctx, skill.Name); err != nil {
+		return nil, "", err
+	}
+	return resources.Resolve(s.opts.Catalog.Snapshot(), uri)
+}
+
 // withTree opens a skill's directory for the time of one use.
 func withTree(skill *catalog.Skill, use func(*resources.Tree) error) error {
 	tree, err := resources.OpenSkill(skill)

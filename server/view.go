@@ -59,11 +59,14 @@ func (s *Server) view(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 	if path.inSkill && skill == nil {
 		return nil, failf(CodeInvalidArguments, "Give the skill's `name` too.", "the path lies in a skill, and no skill is named")
 	}
-	if err := s.permit(skill, policy.Request{Op: policy.OpRead, Path: path.file}); err != nil {
-		return nil, err
-	}
 	if !path.inSkill {
+		if err := s.permit(skill, policy.Request{Op: policy.OpRead, Path: path.file}); err != nil {
+			return nil, err
+		}
 		return s.viewWorkspace(ctx, path, lines)
+	}
+	if err := s.permitRead(skill, path.file); err != nil {
+		return nil, err
 	}
 	var result *mcp.CallToolResult
 	err = withTree(skill, func(tree *resources.Tree) (err error) {

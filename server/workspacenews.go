@@ -26,12 +26,14 @@ type workspaceNews struct {
 	states map[string]map[string]string // by handle, and by URI as it was subscribed to
 }
 
-// subscribable leaves out the URIs of workspaces that are not there. Who names
-// one that is there knows its handle, so nobody hears of what others do.
+// subscribable leaves out the URIs of workspaces that are not there, and of
+// files of skills that may not be read. Who names a workspace that is there
+// knows its handle, so nobody hears of what others do.
 func (s *Server) subscribable(uris ...string) []string {
 	return slices.DeleteFunc(slices.Clone(uris), func(uri string) bool {
 		if !strings.HasPrefix(uri, workspaceScheme) {
-			return false
+			skill, file, err := resources.Resolve(s.opts.Catalog.Snapshot(), uri)
+			return err == nil && file != "." && !s.readable(skill)(file)
 		}
 		tree, _, err := s.openWorkspaceURI(uri)
 		if err != nil {

@@ -16,7 +16,7 @@ const callLong = `Call one tool in-process and print what a model would see.
 Arguments are key=value pairs, or one JSON object. Values are text, but for the
 numbers offset, length and timeoutMs; write key:=JSON for any other kind, as in
 args:='["--top","3"]'. The exit code is 1 where the tool reports an
-error.`
+error. On a terminal, control characters are shown as \u001b.`
 
 func newCallCommand(flags *settings) *cobra.Command {
 	var roots []string
@@ -65,7 +65,11 @@ func call(command *cobra.Command, flags *settings, roots []string, tool string, 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(command.OutOrStdout(), strings.TrimRight(shown(called, structured), "\n"))
+	out, text := command.OutOrStdout(), strings.TrimRight(shown(called, structured), "\n")
+	if isTerminal(out) {
+		text = escaped(text)
+	}
+	fmt.Fprintln(out, text)
 	if called.IsError {
 		return errReported
 	}

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/lmittmann/tint"
-	"golang.org/x/term"
 )
 
 // newLogger logs to stderr alone: stdout belongs to the protocol. On a
@@ -18,10 +16,7 @@ func newLogger(stderr io.Writer, level, format string) (*slog.Logger, error) {
 	if err := threshold.UnmarshalText([]byte(level)); err != nil {
 		return nil, usageError{fmt.Errorf("--log-level %q is none of debug, info, warn, error", level)}
 	}
-	terminal := false
-	if file, ok := stderr.(*os.File); ok {
-		terminal = term.IsTerminal(int(file.Fd()))
-	}
+	terminal := isTerminal(stderr)
 	switch {
 	case format == "json" || (format == "auto" && !terminal):
 		return slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: threshold})), nil

@@ -9,11 +9,12 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server"
 )
 
 // allProblems adds to the scan's problems what a scan does not look for: what
-// is odd about allowed-tools, skills that are too large for the Skills
-// extension, and faulty tools.
+// is odd about allowed-tools, skills that the Skills extension does not list,
+// and faulty tools.
 func allProblems(ctx context.Context, snapshot *catalog.Snapshot) []catalog.Problem {
 	problems := slices.Clone(snapshot.Problems())
 	for _, skill := range snapshot.Skills() {
@@ -21,6 +22,9 @@ func allProblems(ctx context.Context, snapshot *catalog.Snapshot) []catalog.Prob
 		if errors.As(resources.CheckLimits(ctx, skill), &limit) {
 			problems = append(problems, problemOf(skill, "extension-limit", skill.Dir,
 				limit.Error()+", the limit of the Skills extension (SEP-2640), so skills/list leaves it out"))
+		} else if fault := server.EntryFault(skill); fault != "" {
+			problems = append(problems, problemOf(skill, "extension-entry", filepath.Join(skill.Dir, skill.Entry),
+				fault+", so skills/list leaves it out: some clients would refuse the listing of all"))
 		}
 		problems = append(problems, grantProblems(skill)...)
 		if skill.HasTools {

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"golang.org/x/term"
+)
+
+// isTerminal reports whether what is written is shown on a terminal.
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// escaped shows what a terminal would obey: control characters, C1 too, and
+// those that turn the direction of writing or begin a line. Line breaks, those
+// with CR too, and tabs are what they are.
+func escaped(text string) string {
+	var shown strings.Builder
+	for i, c := range text {
+		switch {
+		case c == '\n', c == '\t', c == '\r' && strings.HasPrefix(text[i:], "\r\n"):
+			shown.WriteRune(c)
+		case unicode.IsControl(c), unicode.In(c, unicode.Bidi_Control, unicode.Zl, unicode.Zp):
+			fmt.Fprintf(&shown, "\\u%04x", c)
+		default:
+			shown.WriteRune(c)
+		}
+	}
+	return shown.String()
+}
