@@ -109,10 +109,13 @@ func (q *Queue) enter(ctx context.Context, spec Spec) error {
 	if err != nil || mine == nil {
 		return err
 	}
+	if spec.Progress == nil {
+		spec.Progress = func(string) {}
+	}
 	look := time.NewTicker(positionInterval)
 	defer look.Stop()
 	for told := -1; ; {
-		if before := q.before(spec.Caller, mine); spec.Progress != nil && before != told {
+		if before := q.before(spec.Caller, mine); before != told {
 			told = before
 			spec.Progress(waitingLine(before))
 		}

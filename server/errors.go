@@ -76,7 +76,7 @@ var Codes = map[Code]string{
 	CodeExecutionCanceled:  "The caller went away or canceled, and the program was killed.",
 	CodeOutputLimit:        "The program wrote more than the limit and was killed.",
 	CodeSandboxUnavailable: "Nothing can be run: no sandbox is configured or available.",
-	CodeSandboxBusy:        "So many programs wait to be run that no more are taken.",
+	CodeSandboxBusy:        "So many programs wait to be run, or requests to be answered, that no more are taken.",
 	CodeSandboxSetup:       "The program could not be started: a script or interpreter is missing or unusable, or the skill changes all the time.",
 	CodeWorkspaceUnknown:   "No workspace has that handle.",
 	CodeWorkspaceExpired:   "The workspace's lifetime is over.",

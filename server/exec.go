@@ -94,6 +94,7 @@ func (s *Server) run(ctx context.Context, workspace sandbox.Workspace, spec sand
 	defer s.workspaceChanged(workspace)
 	spec.Workspace, spec.Caller = workspace.Dir, sessionID(ctx)
 	spec.Progress = progressFrom(ctx)
+	defer idle(ctx)()
 	return s.opts.Sandbox.Run(ctx, spec)
 }
 

@@ -70,6 +70,7 @@ func (s *Server) lacksOfCopy(ctx context.Context, skill *catalog.Skill, copied *
 	if lacks, known := s.probes.find(copied.Digest); known {
 		return lacks
 	}
+	defer idle(ctx)()
 	s.probes.turn.Lock()
 	defer s.probes.turn.Unlock()
 	if lacks, known := s.probes.find(copied.Digest); known {

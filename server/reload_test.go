@@ -220,7 +220,13 @@ func TestListenStdio(t *testing.T) {
 		}
 	}
 	p.send([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`))
-	p.await(func(m message) bool { return string(m.ID) == "5" })
+	p.send([]byte(strings.TrimSpace(pingLine)))
+	p.await(func(m message) bool {
+		if string(m.ID) == "5" {
+			t.Error("a canceled request was answered")
+		}
+		return string(m.ID) == `"ping"`
+	})
 	heard = nil
 	f.newSkill(t)(100)
 	if hear("list_changed")() {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -18,28 +20,6 @@ import (
 // goes through as resources/list, whose hook does the work; only the answer
 // is changed on its way out. This file is to be deleted when the library
 // grows custom request handlers.
-
-// mendedMethods are the library's own, of which only errors are changed.
-var mendedMethods = map[string]bool{
-	string(mcp.MethodResourcesRead): true,
-	string(mcp.MethodPromptsGet):    true,
-}
-
-// isRouted tells whether the router has a part in a method's answer.
-func isRouted(method string) bool {
-	return mendedMethods[method] || extensionMethods[method] != nil
-}
-
-// envelope is the part of a JSON-RPC message that tells what it is.
-type envelope struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-}
-
-func (e envelope) isRequest() bool { return e.Method != "" && len(e.ID) > 0 }
-
-func (e envelope) isResponse() bool { return e.Method == "" && len(e.ID) > 0 }
 
 // answer carries the outcome of a request past the library.
 type answer struct {
@@ -62,13 +42,20 @@ func answerFrom(ctx context.Context) *answer {
 	return &answer{}
 }
 
+// changes reports whether the library's response is not what the client gets.
+func (a *answer) changes() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.failure != nil || a.run != nil
+}
+
 func (a *answer) fail(f *failure) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.failure = f
 }
 
-// admit takes a routed request and gives the message that the library is to
+// admit takes a request and gives the message that the library is to
 // see, with the context that leads back to the answer.
 func (s *Server) admit(ctx context.Context, head envelope, message json.RawMessage) (context.Context, json.RawMessage, *answer) {
 	a := &answer{method: head.Method}
@@ -156,11 +143,9 @@ func (a *answer) mend(message []byte) (mended []byte, invalid bool) {
 		response["error"], _ = json.Marshal(a.failure.rpcError())
 	case a.result != nil:
 		response["result"] = a.merged(response["result"])
-	case a.run != nil:
+	default:
 		// Refused by a rule: the text may name the method of the disguise.
 		response["error"] = bytes.ReplaceAll(response["error"], []byte(mcp.MethodResourcesList), []byte(a.method))
-	default:
-		return message, false
 	}
 	encoded, err := json.Marshal(response)
 	if err != nil {
@@ -199,22 +184,38 @@ func (a *answer) merged(library json.RawMessage) json.RawMessage {
 	return whole
 }
 
-// route serves one routed request that did not come over HTTP.
-func (s *Server) route(ctx context.Context, head envelope, message json.RawMessage) ([]byte, error) {
+// route serves one request that did not come over HTTP.
+func (s *Server) route(ctx context.Context, head envelope, message json.RawMessage) (_ []byte, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			s.log.Error("request panicked", "method", head.Method, "panic", cause, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", cause)
+		}
+	}()
 	ctx, message, a := s.admit(ctx, head, message)
+	// As it was written, since the library would round a large number.
+	id := mcp.NewRequestId(head.ID)
 	response := s.mcp.HandleMessage(ctx, message)
-	if response == nil {
-		return nil, nil
+	switch r := response.(type) {
+	case mcp.JSONRPCResponse:
+		r.ID = id
+		response = r
+	case mcp.JSONRPCError:
+		r.ID = id
+		response = r
 	}
 	encoded, err := json.Marshal(response)
 	if err != nil {
 		return nil, err
 	}
+	if !a.changes() {
+		return encoded, nil
+	}
 	mended, _ := a.mend(encoded)
 	return mended, nil
 }
 
-// routed serves routed requests over HTTP; next is the library.
+// routed serves requests over HTTP; next is the library.
 func (s *Server) routed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, ok := readBody(w, r)
@@ -222,7 +223,15 @@ func (s *Server) routed(next http.Handler) http.Handler {
 			return
 		}
 		var head envelope
-		if json.Unmarshal(body, &head) != nil || !head.isRequest() || !isRouted(head.Method) {
+		var wrong *malformed
+		if r.Method == http.MethodPost {
+			head, wrong = parseEnvelope(body)
+		}
+		if wrong != nil {
+			refuse(w, http.StatusBadRequest, wrong.code, wrong.message)
+			return
+		}
+		if !head.isRequest() {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -262,6 +271,10 @@ func (w *mendingWriter) writeStatus(status int) {
 }
 
 func (w *mendingWriter) Write(p []byte) (int, error) {
+	if !w.answer.changes() {
+		w.writeStatus(w.status)
+		return w.ResponseWriter.Write(p)
+	}
 	const field = "data: "
 	before, message, isEvent := bytes.Cut(p, []byte(field))
 	if !isEvent || !bytes.HasPrefix(p, []byte("event: ")) {

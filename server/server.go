@@ -13,6 +13,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -137,6 +138,10 @@ func (s *Server) hooks() *mcpserver.Hooks {
 		s.sessions.drop(session.SessionID())
 	})
 	hooks.AddOnError(func(ctx context.Context, id any, method mcp.MCPMethod, _ any, err error) {
+		a := answerFrom(ctx)
+		if f := unreadable(cmp.Or(a.method, string(method)), err); f != nil {
+			a.fail(f)
+		}
 		s.log.Debug("request failed", "method", method, "id", id, "error", err)
 	})
 	return hooks

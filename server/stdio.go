@@ -26,8 +26,9 @@ const (
 	drainTimeout = 5 * time.Second
 	// stopTimeout is how long ending takes at most after that.
 	stopTimeout = 2 * time.Second
-	// stdioWorkers is how many tool calls run side by side.
-	stdioWorkers = 32
+	// maxTurns is how many requests are worked on side by side, those apart
+	// whose programs wait or run.
+	maxTurns = 8
 )
 
 // ServeStdio serves one client, a JSON-RPC message a line, until the input
@@ -40,37 +41,24 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer s.expireWorkspaces(ctx)()
-	input, feed := io.Pipe()
-	front := &stdioFront{server: s, out: out, feed: feed, stop: cancel, pending: map[string]int{}, ready: make(chan struct{})}
-	front.idle = sync.NewCond(&front.mu)
-
-	library := mcpserver.NewStdioServer(s.mcp)
-	mcpserver.WithWorkerPoolSize(stdioWorkers)(library)
-	library.SetErrorLogger(slog.NewLogLogger(s.log.Handler(), slog.LevelDebug))
-	library.SetContextFunc(func(ctx context.Context) context.Context {
-		front.session = ctx
-		close(front.ready)
-		return ctx
-	})
-	var listening error
-	listened := make(chan struct{})
+	none := make(chan struct{})
+	close(none)
+	front := &stdioFront{server: s, stop: cancel, out: newOutbox(), pending: newPending(), turns: make(turns, maxTurns), shaken: none}
+	listened := front.listen(ctx)
+	written := make(chan struct{})
 	go func() {
-		defer close(listened)
-		listening = library.Listen(ctx, input, front)
+		defer close(written)
+		if front.out.run(out) != nil {
+			cancel()
+		}
 	}()
-
-	read := make(chan error, 1)
-	go func() { read <- front.read(ctx, in) }()
 	var err error
 	drains := false
 	select {
-	case err = <-read:
-		drains = true
-	case <-listened:
-		if ctx.Err() == nil {
-			err = listening
-		}
-	case <-ctx.Done():
+	case <-front.ready:
+		err, drains = front.readAll(ctx, in)
+	case err = <-listened: // there is another client
+		listened <- nil
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -79,53 +67,101 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 			front.drain(ctx)
 		}
 		cancel()
-		feed.Close()
+		front.pending.close()
+		front.handlers.Wait()
+		front.feed.Close()
 		<-listened
-		front.routes.Wait()
+		front.out.close()
+		<-written
 	}()
 	select {
 	case <-ended:
-		return cmp.Or(err, front.outputError())
+		return cmp.Or(err, front.out.failure())
 	case <-time.After(drainTimeout + stopTimeout):
+		if front.out.idle() {
+			return errNotEnding
+		}
+		front.out.fail(errNotReading) // for what waits for room
 		return errNotReading
 	}
 }
 
-// errNotReading is a client that neither reads nor goes away, so that a write
-// to it never ends. What writes is left behind.
-var errNotReading = errors.New("the client does not read what it was sent")
+// What the end of serving does not wait for is left behind.
+var (
+	// errNotReading is a client that neither reads nor goes away, so that a
+	// write to it never ends.
+	errNotReading = errors.New("the client does not read what it was sent")
+	errNotEnding  = errors.New("some requests did not end in time when they were canceled")
+)
 
-// stdioFront reads messages before the library does: it refuses what is no
-// message, routes what the router owns, and knows what is not answered yet.
+// stdioFront stands between a client and the library. Its reader waits for
+// nothing but input: each request is served in a goroutine of its own, within
+// bounds, and answers go through an outbox. The library has the session, and
+// what is about requests of the server.
 type stdioFront struct {
 	server *Server
-	feed   *io.PipeWriter
+	stop   context.CancelFunc
+	feed   *io.PipeWriter // to the library
 	// session is the library's context of the stdio session, set when ready
 	// closes.
-	session context.Context
-	ready   chan struct{}
-	routes  sync.WaitGroup
-	stop    context.CancelFunc
+	session  context.Context
+	ready    chan struct{}
+	out      *outbox
+	pending  *pending
+	turns    turns
+	handlers sync.WaitGroup
+	// shaken closes when the handshake that was read last is over. Only the
+	// reader uses it.
+	shaken <-chan struct{}
 
-	mu      sync.Mutex
-	out     io.Writer
-	broken  error          // of out
-	pending map[string]int // unanswered requests by id
-	idle    *sync.Cond
-	listen  listeners
+	mu        sync.Mutex
+	listeners listeners
 }
 
-// read forwards messages until the input ends.
-func (f *stdioFront) read(ctx context.Context, in io.Reader) error {
+// listen starts the library, which ends with ctx or feed. The error is sent
+// when it has.
+func (f *stdioFront) listen(ctx context.Context) chan error {
+	var input *io.PipeReader
+	input, f.feed = io.Pipe()
+	f.ready = make(chan struct{})
+	library := mcpserver.NewStdioServer(f.server.mcp)
+	mcpserver.WithWorkerPoolSize(1)(library) // it has no calls to work on
+	library.SetErrorLogger(slog.NewLogLogger(f.server.log.Handler(), slog.LevelDebug))
+	library.SetContextFunc(func(ctx context.Context) context.Context {
+		f.session = ctx
+		close(f.ready)
+		return ctx
+	})
+	listened := make(chan error, 1)
+	go func() {
+		listened <- library.Listen(ctx, input, f)
+		input.Close() // nothing is fed any more
+	}()
+	return listened
+}
+
+// readAll reads until the input or the context ends. It reports whether the
+// input did.
+func (f *stdioFront) readAll(ctx context.Context, in io.Reader) (err error, drains bool) {
+	read := make(chan error, 1)
+	go func() { read <- f.read(in) }()
+	select {
+	case err := <-read:
+		return err, true
+	case <-ctx.Done():
+		return nil, false
+	}
+}
+
+// read takes messages until the input ends.
+func (f *stdioFront) read(in io.Reader) error {
 	reader := bufio.NewReaderSize(in, 64<<10)
 	for {
 		line, tooLong, err := readLine(reader, maxMessageBytes)
 		if tooLong {
-			f.refuse(mcp.INVALID_REQUEST, "the message is longer than 16 MiB")
+			f.refuse(envelope{}, mcp.INVALID_REQUEST, "the message is longer than 16 MiB")
 		} else if text := bytes.TrimSpace(line); len(text) > 0 {
-			if err := f.take(ctx, text); err != nil {
-				return nil // the library has stopped reading
-			}
+			f.take(text)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -152,107 +188,173 @@ func readLine(reader *bufio.Reader, max int) (line []byte, tooLong bool, err err
 	}
 }
 
-// take handles one message.
-func (f *stdioFront) take(ctx context.Context, line []byte) error {
+// take handles one message, and waits for nothing.
+func (f *stdioFront) take(line []byte) {
 	if !utf8.Valid(line) {
-		f.refuse(mcp.PARSE_ERROR, "the message is not UTF-8")
-		return nil
+		f.refuse(envelope{}, mcp.PARSE_ERROR, "the message is not UTF-8")
+		return
 	}
-	var head envelope
-	if json.Unmarshal(line, &head) == nil && head.isRequest() {
-		f.expect(head)
-		if isRouted(head.Method) {
-			f.route(ctx, head, append([]byte(nil), line...))
-			return nil
+	head, wrong := parseEnvelope(line)
+	switch {
+	case wrong != nil:
+		f.refuse(envelope{}, wrong.code, wrong.message)
+	case head.isRequest():
+		f.accept(head, line)
+	case head.Method == string(mcp.MethodNotificationCancelled):
+		var params struct {
+			RequestID json.RawMessage `json:"requestId"`
 		}
+		if json.Unmarshal(head.Params, &params) == nil && len(params.RequestID) > 0 {
+			f.cancel(params.RequestID)
+		}
+	default:
+		f.forward(line)
 	}
-	_, err := f.feed.Write(append(line, '\n'))
-	return err
 }
 
-// route answers a routed request, beside others.
-func (f *stdioFront) route(ctx context.Context, head envelope, message json.RawMessage) {
-	f.routes.Go(func() {
+// cancel ends a request, which gets no answer any more.
+func (f *stdioFront) cancel(id json.RawMessage) {
+	f.pending.cancelID(id)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listeners.answered(id)
+}
+
+// accept serves a request, beside others, but after a handshake that came
+// before it.
+func (f *stdioFront) accept(head envelope, line []byte) {
+	ctx, cancel := context.WithCancel(f.session)
+	request := &pendingMessage{head: head, size: len(line), cancel: cancel}
+	if !f.pending.add(request) {
+		cancel()
+		f.refuseBusy(head)
+		return
+	}
+	f.mu.Lock()
+	f.listeners.take(head)
+	f.mu.Unlock()
+	before := f.shaken
+	if head.Method == string(mcp.MethodInitialize) {
+		f.shaken = ctx.Done()
+	}
+	f.handlers.Go(func() {
+		defer cancel()
+		defer f.pending.done(request)
 		select {
-		case <-f.ready:
+		case <-before:
 		case <-ctx.Done():
-			return
 		}
-		response, err := f.server.route(f.session, head, message)
-		if err != nil {
-			f.server.log.Error("response cannot be encoded", "error", err)
-			return
-		}
-		if response != nil {
-			_, _ = f.Write(append(response, '\n'))
-		}
+		f.serve(ctx, request, line)
 	})
 }
 
-// refuse answers what is no request.
-func (f *stdioFront) refuse(code int, message string) {
-	encoded, err := json.Marshal(mcp.NewJSONRPCError(mcp.NewRequestId(nil), code, message, nil))
-	if err == nil {
-		_, _ = f.Write(append(encoded, '\n'))
+// serve answers a request. A ping, and a request that lasts, need no turn.
+func (f *stdioFront) serve(ctx context.Context, request *pendingMessage, line []byte) {
+	if request.head.Method != string(mcp.MethodPing) && !request.lasts() {
+		var end func()
+		ctx, end = f.turns.begin(ctx)
+		defer end()
 	}
+	response := f.answer(ctx, request.head, line)
+	_ = f.out.put(func() [][]byte {
+		if !f.pending.wanted(request) {
+			return nil
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.listeners.lines(envelope{ID: request.head.ID}, append(response, '\n'))
+	})
 }
 
-// Write writes one message of the library, or of the router, and notes what
-// it answers.
+// answer gives the library's answer to a request, or one without it where the
+// request ended before its turn came.
+func (f *stdioFront) answer(ctx context.Context, head envelope, line []byte) []byte {
+	err := ctx.Err()
+	if err == nil {
+		var response []byte
+		if response, err = f.server.route(ctx, head, line); err == nil {
+			return response
+		}
+		f.server.log.Error("request failed", "method", head.Method, "error", err)
+	}
+	return refusal(head, asFailure(err))
+}
+
+// forward passes on what needs no answer to the library. It is lost where too
+// much is pending.
+func (f *stdioFront) forward(line []byte) {
+	message := &pendingMessage{size: len(line)}
+	if !f.pending.add(message) {
+		return
+	}
+	f.handlers.Go(func() {
+		defer f.pending.done(message)
+		_, _ = f.feed.Write(append(line, '\n'))
+	})
+}
+
+// Write writes what the library sends by itself: notifications, and requests
+// of the server. What it has to say about what was forwarded nobody asked for.
 func (f *stdioFront) Write(line []byte) (int, error) {
 	var head envelope
 	if err := json.Unmarshal(line, &head); err != nil {
 		return 0, err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.listen.hold(head, line) {
+	if head.Method == "" {
 		return len(line), nil
 	}
-	for _, message := range f.listen.copies(head, line) {
-		if _, err := f.out.Write(message); err != nil {
-			f.broken = cmp.Or(f.broken, err)
-			f.stop() // the library would go on
-			return 0, err
-		}
-	}
-	if head.isResponse() {
-		f.answered(head.ID)
-	}
-	return len(line), nil
+	line = bytes.Clone(line)
+	err := f.out.put(func() [][]byte {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.listeners.lines(head, line)
+	})
+	return len(line), err
 }
 
-// outputError gives the first error of out.
-func (f *stdioFront) outputError() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.broken
-}
-
-// answered notes a response; the caller holds the lock.
-func (f *stdioFront) answered(id json.RawMessage) {
-	f.listen.answered(id)
-	key := idKey(id)
-	if f.pending[key] > 0 {
-		if f.pending[key]--; f.pending[key] == 0 {
-			delete(f.pending, key)
-		}
-		f.idle.Broadcast()
+// refuse answers what cannot be served.
+func (f *stdioFront) refuse(head envelope, code int, message string) {
+	var id any
+	if len(head.ID) > 0 {
+		id = head.ID
+	}
+	encoded, err := json.Marshal(mcp.NewJSONRPCError(mcp.NewRequestId(id), code, message, nil))
+	if err == nil {
+		f.refuseLine(encoded)
 	}
 }
 
-// expect notes a request.
-func (f *stdioFront) expect(head envelope) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.listen.take(head)
-	if head.Method != string(mcp.MethodSubscriptionsListen) { // which lasts as long as the client
-		f.pending[idKey(head.ID)]++
+// refuseBusy answers a request for which there is no room.
+func (f *stdioFront) refuseBusy(head envelope) {
+	f.refuseLine(refusal(head, failf(CodeSandboxBusy, "Wait until some of yours have been answered, then try again.",
+		"too many requests are pending")))
+}
+
+func (f *stdioFront) refuseLine(line []byte) {
+	if err := f.out.refuse(append(line, '\n')); err != nil {
+		f.out.fail(err)
+		f.stop()
 	}
 }
 
-// idKey is equal for a request and its response, which may be spelt
-// differently: the library reads an id and writes it anew.
+// refusal is the answer to a request that the library has no part in.
+func refusal(head envelope, failure *failure) []byte {
+	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": head.ID}
+	if head.Method == string(mcp.MethodToolsCall) {
+		// Required from protocol version 2026-07-28 on, ignored before.
+		answer["result"] = map[string]any{"resultType": mcp.ResultTypeComplete, "content": failure.toolResult().Content, "isError": true}
+	} else {
+		answer["error"] = failure.rpcError()
+	}
+	encoded, err := json.Marshal(answer)
+	if err != nil {
+		return []byte("{}") // of parts that were JSON
+	}
+	return encoded
+}
+
+// idKey is equal for a request and its response or cancellation, in which the
+// id may be written differently.
 func idKey(id json.RawMessage) string {
 	var value any
 	if json.Unmarshal(id, &value) != nil {
@@ -261,33 +363,11 @@ func idKey(id json.RawMessage) string {
 	return fmt.Sprintf("%T %v", value, value)
 }
 
-// flush waits until the library has taken all lines, some of which it may
-// answer though nobody expects it: it reads on only then.
-func (f *stdioFront) flush(ctx context.Context) {
-	taken := make(chan struct{})
-	f.routes.Go(func() {
-		defer close(taken)
-		_, _ = f.feed.Write([]byte(" ")) // or until feed is closed
-	})
-	select {
-	case <-taken:
-	case <-ctx.Done():
-	}
-}
-
-// drain waits until all that was read is answered, or for as long as is due.
+// drain waits until all that was read is answered and written, or for as long
+// as is due.
 func (f *stdioFront) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
-	f.flush(ctx)
-	defer context.AfterFunc(ctx, func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.idle.Broadcast()
-	})()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for len(f.pending) > 0 && ctx.Err() == nil {
-		f.idle.Wait()
-	}
+	f.pending.settle(ctx)
+	f.out.flush(ctx)
 }

@@ -95,6 +95,19 @@ func (l *listeners) acknowledge(head envelope) (end []byte) {
 	return end
 }
 
+// lines gives what to write in the place of a message, and notes what it
+// answers.
+func (l *listeners) lines(head envelope, line []byte) [][]byte {
+	if l.hold(head, line) {
+		return nil
+	}
+	copies := l.copies(head, line)
+	if head.isResponse() {
+		l.answered(head.ID)
+	}
+	return copies
+}
+
 // copies gives what to write in the place of a message of the library.
 func (l *listeners) copies(head envelope, line []byte) [][]byte {
 	if head.Method == mcp.MethodNotificationSubscriptionsAcknowledged {

@@ -302,6 +302,9 @@ func TestWireCodes(t *testing.T) {
 		}
 	}
 	for code := range server.Codes {
+		if code == server.CodeExecutionCanceled {
+			continue // a call that was canceled has no answer on stdio
+		}
 		if !bytes.Contains(all, []byte(code)) {
 			t.Errorf("no conversation shows the code %s", code)
 		}

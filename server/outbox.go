@@ -1,0 +1,168 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"sync"
+)
+
+// Bounds of what a client has not read yet, in bytes.
+const (
+	maxOutboxBytes   = 16 << 20
+	maxRefusalsBytes = 4 << 20
+)
+
+// outbox holds lines for a client until it reads them, so that no reader
+// waits for a client, and no more of them than it may.
+type outbox struct {
+	turn sync.Mutex // of the one that waits for room
+
+	mu       sync.Mutex
+	changed  *sync.Cond
+	lines    lineQueue
+	refusals lineQueue // which go first, and whose writer cannot wait
+	writing  bool
+	closed   bool
+	err      error // the first
+}
+
+// lineQueue is lines in their order.
+type lineQueue struct {
+	lines [][]byte
+	bytes int
+}
+
+func (q *lineQueue) add(lines ...[]byte) {
+	q.lines = append(q.lines, lines...)
+	for _, line := range lines {
+		q.bytes += len(line)
+	}
+}
+
+func (q *lineQueue) take() []byte {
+	line := q.lines[0]
+	q.lines[0] = nil
+	q.lines = q.lines[1:]
+	q.bytes -= len(line)
+	return line
+}
+
+func newOutbox() *outbox {
+	o := &outbox{}
+	o.changed = sync.NewCond(&o.mu)
+	return o
+}
+
+// run writes lines until the outbox is closed and empty, or writing fails.
+func (o *outbox) run(out io.Writer) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		for !o.closed && o.err == nil && o.empty() {
+			o.changed.Wait()
+		}
+		var line []byte
+		switch {
+		case o.err != nil:
+			return o.err
+		case len(o.refusals.lines) > 0:
+			line = o.refusals.take()
+		case len(o.lines.lines) > 0:
+			line = o.lines.take()
+		default:
+			return nil
+		}
+		o.writing = true
+		o.changed.Broadcast()
+		o.mu.Unlock()
+		_, err := out.Write(line)
+		o.mu.Lock()
+		o.writing = false
+		o.err = cmp.Or(o.err, err)
+		o.changed.Broadcast()
+	}
+}
+
+// put adds the lines that make gives, when there is room for them.
+func (o *outbox) put(lines func() [][]byte) error {
+	o.turn.Lock()
+	defer o.turn.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.err == nil && o.lines.bytes >= maxOutboxBytes {
+		o.changed.Wait()
+	}
+	if o.err != nil {
+		return o.err
+	}
+	o.lines.add(lines()...)
+	o.changed.Broadcast()
+	return nil
+}
+
+// refuse adds a line at once. It fails where the client has not read too many
+// of them.
+func (o *outbox) refuse(line []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.refusals.bytes >= maxRefusalsBytes {
+		return errNotReading
+	}
+	o.refusals.add(line)
+	o.changed.Broadcast()
+	return o.err
+}
+
+// fail ends the outbox, whatever it holds.
+func (o *outbox) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err = cmp.Or(o.err, err)
+	o.changed.Broadcast()
+}
+
+// failure returns the first error.
+func (o *outbox) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+// close ends the outbox when it is empty.
+func (o *outbox) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	o.changed.Broadcast()
+}
+
+// flush waits until all lines are written, or the context ends.
+func (o *outbox) flush(ctx context.Context) {
+	await(ctx, o.changed, func() bool { return o.err != nil || o.empty() })
+}
+
+// idle reports whether the client has read everything.
+func (o *outbox) idle() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.empty()
+}
+
+// empty is idle with the lock held.
+func (o *outbox) empty() bool { return !o.writing && len(o.lines.lines)+len(o.refusals.lines) == 0 }
+
+// await waits until a condition is met, or the context ends. What changes it
+// broadcasts.
+func await(ctx context.Context, changed *sync.Cond, met func() bool) {
+	defer context.AfterFunc(ctx, func() {
+		changed.L.Lock()
+		defer changed.L.Unlock()
+		changed.Broadcast()
+	})()
+	changed.L.Lock()
+	defer changed.L.Unlock()
+	for !met() && ctx.Err() == nil {
+		changed.Wait()
+	}
+}
