@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
+	"os"
 	"slices"
 	"strings"
 )
@@ -9,13 +11,26 @@ import (
 // reservedEnv are the variables that tell a program where it is.
 var reservedEnv = []string{"HOME", "PATH", "SKILL_DIR", "TMPDIR", "WORKSPACE"}
 
-// Environ gives the environment of a run, sorted: the backend's own variables
-// in base, and s.Env, which may replace those that are not reserved. Errors
-// are of type [SetupError].
-func (s Spec) Environ(base map[string]string) ([]string, error) {
-	merged := make(map[string]string, len(base)+len(s.Env))
-	for name, value := range base {
-		merged[name] = value
+// Places are where a run's directories are for its program. SkillDir is empty
+// where the run has none.
+type Places struct{ SkillDir, Workspace, Home, Tmp string }
+
+// Environ returns the environment of a run, sorted: the backend's own variables
+// in base, those that tell of places, and s.Env, which may replace all that are
+// not reserved. Errors are of type [SetupError].
+//
+// Python finds modules in the skill's directory, as on hosts that start
+// programs there, before those of base's PYTHONPATH. An empty or relative
+// element would stand for the workspace, where other skills write.
+func (s Spec) Environ(base map[string]string, at Places) ([]string, error) {
+	merged := maps.Clone(base)
+	merged["HOME"], merged["TMPDIR"], merged["WORKSPACE"] = at.Home, at.Tmp, at.Workspace
+	merged["PYTHONNOUSERSITE"] = "1"
+	if at.SkillDir != "" {
+		merged["SKILL_DIR"] = at.SkillDir
+		if separator := string(os.PathListSeparator); !strings.Contains(at.SkillDir, separator) {
+			merged["PYTHONPATH"] = strings.TrimSuffix(at.SkillDir+separator+base["PYTHONPATH"], separator)
+		}
 	}
 	for name, value := range s.Env {
 		if slices.ContainsFunc(reservedEnv, func(r string) bool { return strings.EqualFold(r, name) }) {

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -71,6 +70,9 @@ func (w *Workspaces) remove(handle string) {
 		if told != nil {
 			told(handle)
 		}
-		_ = tempdir.Remove(filepath.Join(w.base, handle))
+		gone := w.workspace(handle, nil)
+		for _, dir := range []string{gone.Dir, gone.Private} {
+			_ = tempdir.Remove(dir)
+		}
 	})
 }

@@ -67,7 +67,15 @@ type Spec struct {
 	SkillDir string
 	// Workspace is the absolute host directory that the program may write.
 	Workspace string
-	Limits    Limits
+	// Private is the absolute host directory, no part of Workspace, of what is
+	// not for all programs there: HOME and TMPDIR, a pair for each Owner, and
+	// the files that [Output.Spill] names. A program reaches the pair of its
+	// own Owner alone, where the tier can enforce it. If empty, the run has a
+	// pair that ends with it, and no output is saved.
+	Private string
+	// Owner is whose HOME and TMPDIR the program gets: one version of a skill.
+	Owner  string
+	Limits Limits
 	// Caller is who wants the run, so that callers wait in turns (see
 	// [Queue]). Backends make nothing of it.
 	Caller string
@@ -103,10 +111,11 @@ type Limits struct {
 	OpenFiles int
 	// WorkspaceBytes is how much disk space, and WorkspaceFiles how many files
 	// and directories, the workspace may hold, with all that is in
-	// [PrivateDir]; directories that cannot be looked into, unreadable or more
+	// Spec.Private; directories that cannot be looked into, unreadable or more
 	// than 64 deep, are too much (see [Measure]). A run that leads beyond one of
-	// them is killed with [QuotaExceeded] soon after; one that found it so is
-	// killed where it adds to it, so that it can tidy up. Default
+	// them is killed with [QuotaExceeded] soon after. One that found it so is
+	// killed where it adds to it, so that it can tidy up; what is of no program
+	// that runs is removed from Spec.Private then. Default
 	// [DefaultWorkspaceBytes] and [DefaultWorkspaceFiles].
 	WorkspaceBytes int64
 	WorkspaceFiles int
@@ -178,8 +187,8 @@ type Output struct {
 	Head int
 	// Total is how many bytes the program wrote.
 	Total int64
-	// Spill is the path, relative to Workspace, of the file that holds the
-	// whole stream, or empty where Data is whole.
+	// Spill is the name of the file, in [SavedDir] of Spec.Private, that holds
+	// the whole stream, or empty where Data is whole. No program reaches it.
 	Spill string
 }
 
@@ -202,7 +211,11 @@ const MaxArtifacts = 100
 // of small files first.
 const MaxDigestBytes = 256 << 20
 
+// SavedDir is the directory in Spec.Private of the files that [Output.Spill]
+// names.
+const SavedDir = "output"
+
 // PrivateDir is the directory at the top of a workspace that belongs to the
-// backend: it holds a program's HOME and TMPDIR and the files that
-// [Output.Spill] names. What is in it is never an artifact.
+// backend: files that come back from an engine are in it until they are whole.
+// What is in it is never an artifact.
 const PrivateDir = ".skills-mcp"

@@ -21,7 +21,7 @@ const (
 	measuredBatch = 256
 )
 
-// Usage is what a workspace holds, [PrivateDir] included.
+// Usage is what a workspace holds.
 type Usage struct {
 	// Bytes is the disk space that files and directories have, where the
 	// system tells; else the sum of the files' sizes.
@@ -67,6 +67,27 @@ func Measure(dir string, most Usage, visit func(path string, info fs.FileInfo)) 
 		m.used.Missed++
 	}
 	return m.used, nil
+}
+
+// MeasureAll returns what directories hold together. One that is not there holds
+// nothing; one that cannot be opened could hold anything.
+func MeasureAll(most Usage, dirs ...string) (all Usage) {
+	for _, dir := range dirs {
+		used, err := Measure(dir, Usage{most.Bytes - all.Bytes, most.Files - all.Files, most.Missed - all.Missed}, nil)
+		all = all.Add(used)
+		if err != nil && !vanished(err) {
+			all.Missed++
+		}
+		if all.Exceeds(most) {
+			break
+		}
+	}
+	return all
+}
+
+// Add returns the sum.
+func (u Usage) Add(more Usage) Usage {
+	return Usage{u.Bytes + more.Bytes, u.Files + more.Files, u.Missed + more.Missed}
 }
 
 type measurement struct {

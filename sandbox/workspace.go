@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,7 +40,10 @@ const (
 	workspacesPrefix = "skills-mcp-workspaces-"
 
 	handlePrefix = "ws-"
-	handleBytes  = 16
+	// privatePrefix begins the name of what belongs to a workspace and is not
+	// in it; no handle has it.
+	privatePrefix = "private-"
+	handleBytes   = 16
 	// handlesRemembered is of how many expired workspaces one can tell that
 	// they expired.
 	handlesRemembered = 4096
@@ -56,6 +60,9 @@ type WorkspaceOptions struct {
 	Max int
 	// Now is the clock. If nil, time.Now.
 	Now func() time.Time
+	// Logger gets what programs did to their workspaces. If nil, nothing is
+	// logged.
+	Logger *slog.Logger
 }
 
 // Workspace is one directory that runs may write.
@@ -63,11 +70,15 @@ type Workspace struct {
 	// Handle names the workspace to clients. It cannot be guessed, and who
 	// knows it may use the workspace.
 	Handle string
-	// Dir is the absolute host directory.
-	Dir string
+	// Dir is the absolute host directory, and Private that of what belongs to
+	// it and is not for all programs there, as in [Spec].
+	Dir, Private string
 
 	held *holding
 }
+
+// Usage returns what the workspace holds, or that it is more than most.
+func (w Workspace) Usage(most Usage) Usage { return MeasureAll(most, w.Dir, w.Private) }
 
 // Hold keeps the workspace from expiring until release is called, which must
 // happen once: it is held while a run or a transfer uses it.
@@ -82,6 +93,7 @@ type Workspaces struct {
 	idle time.Duration
 	max  int
 	now  func() time.Time
+	log  *slog.Logger
 
 	mu      sync.Mutex
 	closed  bool
@@ -105,6 +117,7 @@ func NewWorkspaces(base string, options WorkspaceOptions) (*Workspaces, error) {
 		idle: options.Idle,
 		max:  options.Max,
 		now:  options.Now,
+		log:  options.Logger,
 		live: make(map[string]*holding),
 	}
 	if w.idle <= 0 {
@@ -115,6 +128,9 @@ func NewWorkspaces(base string, options WorkspaceOptions) (*Workspaces, error) {
 	}
 	if w.now == nil {
 		w.now = time.Now
+	}
+	if w.log == nil {
+		w.log = slog.New(slog.DiscardHandler)
 	}
 	return w, nil
 }
@@ -134,17 +150,26 @@ func (w *Workspaces) Create() (Workspace, error) {
 	if !w.makeRoom() {
 		return Workspace{}, ErrWorkspacesFull
 	}
-	dir := filepath.Join(w.base, handle)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return Workspace{}, fmt.Errorf("make a workspace: %w", err)
+	made := w.workspace(handle, &holding{owner: w, used: w.now()})
+	for _, dir := range []string{made.Dir, made.Private} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return Workspace{}, fmt.Errorf("make a workspace: %w", err)
+		}
 	}
-	held := &holding{owner: w, used: w.now()}
-	w.live[handle] = held
-	return Workspace{Handle: handle, Dir: dir, held: held}, nil
+	w.live[handle] = made.held
+	return made, nil
 }
 
-// Get gives the workspace of a handle, and counts as a use of it. The error is
-// [ErrWorkspaceUnknown], [ErrWorkspaceExpired] or [ErrWorkspacesClosed].
+func (w *Workspaces) workspace(handle string, held *holding) Workspace {
+	return Workspace{
+		Handle: handle, Dir: filepath.Join(w.base, handle), Private: filepath.Join(w.base, privatePrefix+handle),
+		held: held,
+	}
+}
+
+// Get returns the workspace of a handle, and counts as a use of it. One that a
+// program made unusable is repaired, or else replaced by an empty one. The error
+// is [ErrWorkspaceUnknown], [ErrWorkspaceExpired] or [ErrWorkspacesClosed].
 func (w *Workspaces) Get(handle string) (Workspace, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,7 +179,8 @@ func (w *Workspaces) Get(handle string) (Workspace, error) {
 	w.expire()
 	if held, ok := w.live[handle]; ok {
 		held.used = w.now()
-		return Workspace{Handle: handle, Dir: filepath.Join(w.base, handle), held: held}, nil
+		found := w.workspace(handle, held)
+		return found, w.repair(found)
 	}
 	if slices.Contains(w.expired, handle) {
 		return Workspace{}, ErrWorkspaceExpired

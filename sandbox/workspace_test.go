@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -84,12 +85,12 @@ func TestWorkspaceIsPrivateAndOpaque(t *testing.T) {
 			t.Fatalf("handle %q", workspace.Handle)
 		}
 		seen[workspace.Handle] = true
-		for _, dir := range []string{workspace.Dir, filepath.Dir(workspace.Dir)} {
+		for _, dir := range []string{workspace.Dir, workspace.Private, filepath.Dir(workspace.Dir)} {
 			if info, err := os.Stat(dir); err != nil || info.Mode() != fs.ModeDir|0o700 {
 				t.Fatalf("%s: %v, %v", dir, info.Mode(), err)
 			}
 		}
-		if got, err := all.Get(workspace.Handle); err != nil || got.Dir != workspace.Dir || got.Handle != workspace.Handle {
+		if got, err := all.Get(workspace.Handle); err != nil || got.Dir != workspace.Dir || got.Private != workspace.Private || got.Handle != workspace.Handle {
 			t.Fatalf("Get gives %+v, %v", got, err)
 		}
 	}
@@ -99,9 +100,39 @@ func TestWorkspaceUnknown(t *testing.T) {
 	t.Parallel()
 	all, _ := newWorkspaces(t, 0)
 	known := create(t, all)
-	for _, handle := range []string{"", "ws-", "..", "ws-00000000000000000000000000000000", known.Handle + "/", "../" + filepath.Base(filepath.Dir(known.Dir))} {
+	for _, handle := range []string{"", "ws-", "..", "ws-00000000000000000000000000000000", known.Handle + "/", "private-" + known.Handle, "../" + filepath.Base(filepath.Dir(known.Dir))} {
 		if _, err := all.Get(handle); !errors.Is(err, sandbox.ErrWorkspaceUnknown) {
 			t.Errorf("Get(%q) gives %v", handle, err)
+		}
+	}
+}
+
+// What a program does to its workspace itself costs no more than what is in it.
+func TestWorkspaceIsRepaired(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("directories have no such modes")
+	}
+	for name, hostile := range map[string]func(dir string) error{
+		"mode": func(dir string) error { return os.Chmod(dir, 0) },
+		"gone": os.RemoveAll,
+		"file": func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0)) },
+		"link": func(dir string) error { return errors.Join(os.RemoveAll(dir), os.Symlink("/etc", dir)) },
+	} {
+		all, _ := newWorkspaces(t, 0)
+		workspace := create(t, all)
+		for _, dir := range []string{workspace.Dir, workspace.Private} {
+			plant(t, dir, 1, "file")
+			check(t, hostile(dir))
+		}
+		_, err := all.Get(workspace.Handle)
+		check(t, err)
+		for _, dir := range []string{workspace.Dir, workspace.Private} {
+			info, err := os.Lstat(dir)
+			check(t, err)
+			if kept := exists(t, filepath.Join(dir, "file")); info.Mode() != fs.ModeDir|0o700 || kept != (name == "mode") {
+				t.Errorf("%s: the mode is %v, its file is kept: %v", name, info.Mode(), kept)
+			}
 		}
 	}
 }
@@ -119,6 +150,7 @@ func TestWorkspaceExpires(t *testing.T) {
 		t.Errorf("after an hour: %v", err)
 	}
 	awaitGone(t, idle.Dir)
+	awaitGone(t, idle.Private)
 	if _, err := all.Get(used.Handle); err != nil || !exists(t, used.Dir) {
 		t.Errorf("a workspace that was used: %v", err)
 	}

@@ -125,10 +125,8 @@ func roomFor(workspace sandbox.Workspace, adds int) error {
 		return nil
 	}
 	most := sandbox.Usage{Bytes: sandbox.DefaultWorkspaceBytes - int64(adds), Files: sandbox.DefaultWorkspaceFiles - 1}
-	used, err := sandbox.Measure(workspace.Dir, most, nil)
+	used := workspace.Usage(most)
 	switch {
-	case err != nil:
-		return err
 	case used.Bytes > most.Bytes || used.Files > most.Files:
 		return failf(CodeWorkspaceFull, "Remove what is not needed, with a program in the same workspace.",
 			"the workspace has no room: it holds at least %d files and %s", used.Files, byteSize(used.Bytes))

@@ -161,7 +161,7 @@ func endingFailure(result sandbox.Result) *failure {
 // streamText joins what was kept of a stream; what is not UTF-8 is replaced.
 func streamText(workspace sandbox.Workspace, out sandbox.Output) (text, file string) {
 	if out.Spill != "" {
-		file = workspaceURI(workspace.Handle, out.Spill)
+		file = savedURI(workspace.Handle, out.Spill)
 	}
 	kept := int64(len(out.Data))
 	if out.Head >= len(out.Data) && out.Total <= kept {

@@ -109,7 +109,7 @@ func (s *Server) probe(ctx context.Context, skill *catalog.Skill, copied *resour
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	run, err := s.newProbing(ctx, copied)
+	run, err := s.newProbing(ctx, skill, copied)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
@@ -31,14 +32,15 @@ type probing struct {
 	ctx       context.Context
 	backend   sandbox.Backend
 	copied    *resources.Copy
+	owner     string
 	workspace sandbox.Workspace
 	caller    string
 }
 
 // newProbing looks in the session's own workspace where it has one, because a
 // backend may keep at hand what it made for the next run there.
-func (s *Server) newProbing(ctx context.Context, copied *resources.Copy) (p probing, err error) {
-	p = probing{ctx: ctx, backend: s.opts.Sandbox, copied: copied, caller: sessionID(ctx)}
+func (s *Server) newProbing(ctx context.Context, skill *catalog.Skill, copied *resources.Copy) (p probing, err error) {
+	p = probing{ctx: ctx, backend: s.opts.Sandbox, copied: copied, owner: owner(skill, copied), caller: sessionID(ctx)}
 	if p.caller != "" {
 		p.workspace, err = s.sessions.workspace(ctx, s.opts.Workspaces)
 		return p, err
@@ -120,6 +122,7 @@ func (p probing) modules(kind string, argv, scripts, local []string) (lacks []la
 // ask runs a program of ours beside the skill, and gives what it says.
 func (p probing) ask(spec sandbox.Spec) ([]byte, error) {
 	spec.SkillDir, spec.Workspace, spec.Caller = p.copied.Dir, p.workspace.Dir, p.caller
+	spec.Private, spec.Owner = p.workspace.Private, p.owner
 	spec.Limits = sandbox.Limits{Timeout: probePatience, OutputBytes: maxProbeBytes}
 	result, err := p.backend.Run(p.ctx, spec)
 	switch {

@@ -81,7 +81,8 @@ func (s *Server) readArtifact(skill *catalog.Skill, arguments readArguments) (*m
 		return nil, err
 	}
 	defer tree.Close()
-	if err := s.decide(skill, policy.Request{Op: policy.OpRead, Path: file}); err != nil {
+	_, named, _ := parseWorkspaceURI(arguments.Path) // it was parsed before
+	if err := s.decide(skill, policy.Request{Op: policy.OpRead, Path: named}); err != nil {
 		return nil, err
 	}
 	return readPath(tree, file, arguments.Path, arguments)

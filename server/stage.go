@@ -75,7 +75,7 @@ func (s *Server) pin(ctx context.Context, run *staged, arguments execArguments) 
 	if run.copy, err = s.opts.Copies.Take(ctx, run.skill); err != nil {
 		return false, s.notStaged(run.skill, err)
 	}
-	run.spec.SkillDir = run.copy.Dir
+	run.bind()
 	fits = run.skill.ReadFrom(run.copy.Dir)
 	if fits && arguments.Tool != "" {
 		err = s.approveCopied(run, arguments)
@@ -101,9 +101,19 @@ func (s *Server) approveCopied(run *staged, arguments execArguments) error {
 			return err
 		}
 	}
-	spec.SkillDir = run.copy.Dir
 	run.spec, run.request = spec, request
+	run.bind()
 	return nil
+}
+
+// bind has the program see the copy, and what programs of the same version of
+// the skill left in their HOME and TMPDIR.
+func (run *staged) bind() {
+	run.spec.SkillDir, run.spec.Owner = run.copy.Dir, owner(run.skill, run.copy)
+}
+
+func owner(skill *catalog.Skill, copied *resources.Copy) string {
+	return skill.Path + "\n" + copied.Digest
 }
 
 // notStaged is why there is no copy.

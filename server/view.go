@@ -10,7 +10,6 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
-	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
 // viewDepth is how many levels of a directory view lists.
@@ -85,13 +84,12 @@ func (s *Server) viewWorkspace(ctx context.Context, path workspacePath, lines li
 		return nil, err
 	}
 	defer workspace.Hold()()
-	tree, err := resources.OpenUntrusted(workspace.Dir)
+	tree, file, err := openWorkspace(workspace, path.file)
 	if err != nil {
 		return nil, err
 	}
 	defer tree.Close()
-	tree.Hide(sandbox.PrivateDir)
-	return viewPath(tree, path.file, workspaceURI(workspace.Handle, path.file), lines)
+	return viewPath(tree, file, workspaceURI(workspace.Handle, path.file), lines)
 }
 
 // viewPath views a file or lists a directory.

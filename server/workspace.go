@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/url"
+	"path/filepath"
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/resources"
@@ -46,8 +47,7 @@ func parseWorkspaceURI(uri string) (handle, file string, err error) {
 	return handle, strings.Join(segments, "/"), nil
 }
 
-// openWorkspaceURI opens the workspace of a URI. What lies in it was made by
-// programs of skills, so the tree trusts nothing.
+// openWorkspaceURI opens the workspace of a URI and returns the path in it.
 func (s *Server) openWorkspaceURI(uri string) (*resources.Tree, string, error) {
 	handle, file, err := parseWorkspaceURI(uri)
 	if err != nil {
@@ -60,9 +60,24 @@ func (s *Server) openWorkspaceURI(uri string) (*resources.Tree, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	tree, err := resources.OpenUntrusted(workspace.Dir)
+	return openWorkspace(workspace, file)
+}
+
+// openWorkspace opens a workspace, or its saved outputs where the path is that
+// of one, and returns the path in it. What lies in a workspace was made by
+// programs of skills, so the tree trusts nothing.
+func openWorkspace(workspace sandbox.Workspace, file string) (*resources.Tree, string, error) {
+	dir := workspace.Dir
+	if name, saved := strings.CutPrefix(file, sandbox.PrivateDir+"/"); saved {
+		dir, file = filepath.Join(workspace.Private, sandbox.SavedDir), name
+	}
+	tree, err := resources.OpenUntrusted(dir)
 	if err != nil {
 		return nil, "", err
 	}
+	tree.Hide(sandbox.PrivateDir)
 	return tree, file, nil
 }
+
+// savedURI names the file of a saved output.
+func savedURI(handle, name string) string { return workspaceURI(handle, sandbox.PrivateDir+"/"+name) }

@@ -78,14 +78,7 @@ func (s *Server) noteState(uri string, tree *resources.Tree, file string) {
 		news.states = map[string]map[string]string{}
 	}
 	news.states[handle] = states
-	states[uri] = newsState(tree, file)
-}
-
-// newsState is the state of a file for subscribers, to whom what belongs to
-// the sandbox is no change of a directory.
-func newsState(tree *resources.Tree, file string) string {
-	tree.Hide(sandbox.PrivateDir)
-	return tree.State(file)
+	states[uri] = tree.State(file)
 }
 
 // workspaceChanged tells subscribers which files of a workspace are not as
@@ -99,7 +92,7 @@ func (s *Server) workspaceChanged(workspace sandbox.Workspace) {
 	if len(states) == 0 {
 		return
 	}
-	tree, err := resources.OpenUntrusted(workspace.Dir)
+	tree, _, err := openWorkspace(workspace, ".")
 	if err != nil {
 		s.log.Warn("changes in a workspace cannot be looked for", "error", err)
 		return
@@ -109,7 +102,10 @@ func (s *Server) workspaceChanged(workspace sandbox.Workspace) {
 	changed := map[string]bool{}
 	for uri, before := range states {
 		_, file, _ := parseWorkspaceURI(uri)
-		if now := newsState(tree, file); now != before {
+		if strings.HasPrefix(file, sandbox.PrivateDir+"/") {
+			continue // a saved output stays as it is
+		}
+		if now := tree.State(file); now != before {
 			states[uri], changed[uri] = now, true
 		}
 	}

@@ -54,7 +54,7 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 	if err != nil {
 		return nil, err
 	}
-	if r.workspaces, err = sandbox.NewWorkspaces("", sandbox.WorkspaceOptions{}); err != nil {
+	if r.workspaces, err = sandbox.NewWorkspaces("", sandbox.WorkspaceOptions{Logger: r.log}); err != nil {
 		return nil, err
 	}
 	if r.copies, err = resources.NewCopies("", resources.CopyOptions{Logger: r.log}); err != nil {

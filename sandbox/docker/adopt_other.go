@@ -4,4 +4,4 @@ package docker
 
 // adopt gives the user who runs programs in a workspace. The engine's own file
 // sharing sees to it that any user may write there.
-func adopt(string) (user string, err error) { return "65534:65534", nil }
+func adopt(string, string) (user string, err error) { return "65534:65534", nil }

@@ -3,6 +3,7 @@
 package docker
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,23 +14,24 @@ import (
 // nobody runs the programs of a server that is root.
 const nobody = 65534
 
-// adopt gives the user, as "uid:gid", who runs programs in a workspace: its
+// adopt returns the user, as "uid:gid", who runs programs in a workspace: its
 // owner. That is never root: what root owns in the workspace is given to
-// nobody first. Links are not followed, and what has other names outside the
-// workspace stays as it is.
-func adopt(workspace string) (user string, err error) {
+// nobody first, and what it owns in the private directory to the same user.
+// Links are not followed, and what has other names outside stays as it is.
+func adopt(workspace, private string) (user string, err error) {
 	info, err := os.Stat(workspace)
 	if err != nil {
 		return "", err
 	}
 	owner := info.Sys().(*syscall.Stat_t)
-	if owner.Uid != 0 && os.Geteuid() != 0 {
-		return fmt.Sprintf("%d:%d", owner.Uid, owner.Gid), nil
+	uid, gid := int(owner.Uid), int(owner.Gid)
+	if uid == 0 {
+		uid, gid = nobody, nobody
 	}
-	if owner.Uid != 0 {
-		return fmt.Sprintf("%d:%d", owner.Uid, owner.Gid), giveTree(workspace, int(owner.Uid), int(owner.Gid))
+	if owner.Uid == 0 || os.Geteuid() == 0 {
+		err = errors.Join(giveTree(workspace, uid, gid), giveTree(private, uid, gid))
 	}
-	return fmt.Sprintf("%d:%d", nobody, nobody), giveTree(workspace, nobody, nobody)
+	return fmt.Sprintf("%d:%d", uid, gid), err
 }
 
 // giveTree gives all that root owns in a directory to a user.

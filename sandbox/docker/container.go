@@ -11,6 +11,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
 
 const (
@@ -25,12 +26,13 @@ const (
 // place is all that is fixed when a container is created: runs at the same
 // place may use each other's spare containers.
 type place struct {
-	// skillDir, workspace and user are empty where files are copied; skillDir
-	// may be anyway. The directories are the host's.
-	skillDir, workspace string
-	user                string // "uid:gid"
-	memoryBytes         int64
-	processes           int
+	// skillDir, workspace, private and user are empty where files are copied;
+	// skillDir may be anyway. The directories are the host's.
+	skillDir, workspace, private string
+
+	user        string // "uid:gid"
+	memoryBytes int64
+	processes   int
 }
 
 // placeOf gives the place of a run.
@@ -39,9 +41,9 @@ func (b *Backend) placeOf(spec sandbox.Spec) (place, error) {
 	if b.copying {
 		return at, nil
 	}
-	at.skillDir, at.workspace = spec.SkillDir, spec.Workspace
+	at.skillDir, at.workspace, at.private = spec.SkillDir, spec.Workspace, scratch.Owned(spec)
 	var err error
-	at.user, err = adopt(spec.Workspace)
+	at.user, err = adopt(at.workspace, at.private)
 	return at, err
 }
 
@@ -119,7 +121,9 @@ func (c *container) dropMade() {
 func (b *Backend) blueprint(at place) engine.Blueprint {
 	var binds []engine.Bind
 	if at.workspace != "" {
-		binds = append(binds, engine.Bind{Source: at.workspace, Target: handover.Workspace})
+		binds = append(binds,
+			engine.Bind{Source: at.workspace, Target: handover.Workspace},
+			engine.Bind{Source: at.private, Target: handover.Private})
 	}
 	if at.skillDir != "" {
 		binds = append(binds, engine.Bind{Source: at.skillDir, Target: handover.SkillDir, ReadOnly: true})
@@ -140,7 +144,7 @@ func (b *Backend) blueprint(at place) engine.Blueprint {
 
 // dirs are the directories that are bound.
 func (at place) dirs() []string {
-	return slices.DeleteFunc([]string{at.workspace, at.skillDir}, func(dir string) bool { return dir == "" })
+	return slices.DeleteFunc([]string{at.workspace, at.private, at.skillDir}, func(dir string) bool { return dir == "" })
 }
 
 // stat gives the identity of the directories that are bound.

@@ -42,6 +42,7 @@ func openCopies(spec sandbox.Spec) (*copies, error) {
 		}
 	}
 	c.sent = transfer.List(workspace)
+	_ = workspace.Mkdir(sandbox.PrivateDir, 0o700) // else what comes back is at the top until it is whole
 	c.bounds = transfer.Bounds{
 		Bytes:     engine.WorkspaceBytes(spec.Limits.MemoryBytes),
 		FileBytes: max(spec.Limits.FileBytes, c.sent.Largest()), // which may have another name now

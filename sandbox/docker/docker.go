@@ -1,11 +1,12 @@
 // Package docker runs programs in containers of a Docker or Podman engine, one
 // hardened container for each run: no network but a loopback interface of its
 // own, no capabilities, an ordinary user, a read-only root file system, the
-// skill's directory read-only at /skill and the workspace at /workspace, and
-// bounds on memory, processes, open files and file size. The engine's default
-// seccomp profile holds, and a filter of this project's on top of it. Nothing
-// else of the host is visible. As with every container the kernel is shared
-// with the host, unless the engine's runtime has one of its own.
+// skill's directory read-only at /skill, the workspace at /workspace and what is
+// of the skill alone at /private, and bounds on memory, processes, open files and
+// file size. The engine's default seccomp profile holds, and a filter of this
+// project's on top of it. Nothing else of the host is visible. As with every
+// container the kernel is shared with the host, unless the engine's runtime has
+// one of its own.
 //
 // A container's first process is the entry program that the image brings: it
 // waits for what to run, and ends with all that it started when it has run
@@ -15,8 +16,9 @@
 // Where the engine cannot share directories with the server, as on another
 // machine, the files of both are sent to the container, and what the program
 // has changed in the workspace is sent back. There they are in memory: the
-// workspace has half of what the run may use, the skill a quarter. The first
-// process is root, without what makes root dangerous, until the program starts.
+// workspace has half of what the run may use, the skill a quarter, and HOME and
+// TMPDIR, which end with the run, an eighth. The first process is root, without
+// what makes root dangerous, until the program starts.
 //
 // A program's input waits in the memory of its container, and counts as such.
 // Where the server is root, programs run as nobody: what they are to read must
@@ -165,7 +167,7 @@ func (b *Backend) describe() sandbox.Info {
 	}
 	files := ""
 	if b.copying {
-		files = "the files of the workspace are copied there before the run and back after it; "
+		files = "the files of the workspace are copied there before the run and back after it, but not those of HOME and TMPDIR, which are the run's own; "
 	}
 	return sandbox.Info{
 		Backend: b.engine.Name(),

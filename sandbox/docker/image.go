@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
@@ -54,6 +55,6 @@ func (p programs) look(name string) (string, bool) {
 		return file, found
 	}
 	clean := path.Clean(name)
-	bound := strings.HasPrefix(clean, handover.SkillDir+"/") || strings.HasPrefix(clean, handover.Workspace+"/")
-	return name, bound || p.files[clean]
+	bound := func(dir string) bool { return strings.HasPrefix(clean, dir+"/") }
+	return name, slices.ContainsFunc([]string{handover.SkillDir, handover.Workspace, handover.Private}, bound) || p.files[clean]
 }

@@ -2,13 +2,11 @@ package docker
 
 import (
 	"os"
-	"path"
 	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
-	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
 
 // order finds the program of a spec and gives what the container is told.
@@ -42,22 +40,16 @@ func (b *Backend) order(spec sandbox.Spec) (handover.Order, error) {
 	return order, nil
 }
 
-// environ gives the environment of one run. Of the server's own environment
+// environ returns the environment of one run. Of the server's own environment
 // only TZ passes.
 func environ(spec sandbox.Spec) ([]string, error) {
-	env := map[string]string{
-		"HOME":      path.Join(handover.Workspace, scratch.Home),
-		"LANG":      "C.UTF-8",
-		"LC_ALL":    "C.UTF-8",
-		"PATH":      searchPath,
-		"TMPDIR":    path.Join(handover.Workspace, scratch.Tmp),
-		"WORKSPACE": handover.Workspace,
-	}
-	if spec.SkillDir != "" {
-		env["SKILL_DIR"] = handover.SkillDir
-	}
+	env := map[string]string{"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PATH": searchPath}
 	if zone, set := os.LookupEnv("TZ"); set {
 		env["TZ"] = zone
 	}
-	return spec.Environ(env)
+	at := sandbox.Places{Workspace: handover.Workspace, Home: handover.Home, Tmp: handover.Tmp}
+	if spec.SkillDir != "" {
+		at.SkillDir = handover.SkillDir
+	}
+	return spec.Environ(env, at)
 }

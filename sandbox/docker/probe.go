@@ -16,6 +16,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/output"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
 
 // probePrefix begins the names of the directories of probes. It is not that of
@@ -34,8 +35,8 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	// Its owner may be changed; that of dir tells whose it is.
-	workspace := filepath.Join(dir.Path(), "workspace")
-	if err := os.Mkdir(workspace, 0o700); err != nil {
+	workspace, private := filepath.Join(dir.Path(), "workspace"), filepath.Join(dir.Path(), "private")
+	if err := errors.Join(os.Mkdir(workspace, 0o700), os.Mkdir(private, 0o700)); err != nil {
 		return err
 	}
 	// An engine that has another directory of that name does not have this.
@@ -43,7 +44,12 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	spec := sandbox.Spec{Workspace: workspace, Limits: process.WithDefaults(sandbox.Limits{})}
+	spec := sandbox.Spec{Workspace: workspace, Private: private, Limits: process.WithDefaults(sandbox.Limits{})}
+	saved, err := scratch.Open(spec)
+	if err != nil {
+		return err
+	}
+	saved.Close()
 	at, err := b.placeOf(spec)
 	if err != nil {
 		return err

@@ -32,17 +32,16 @@ func baseEnv(path process.SearchPath) map[string]string {
 	return env
 }
 
-// environ gives the environment of one run.
+// environ returns the environment of one run.
 func (b *Backend) environ(spec sandbox.Spec) ([]string, error) {
+	own := scratch.Owned(spec)
+	at := sandbox.Places{
+		SkillDir: spec.SkillDir, Workspace: spec.Workspace,
+		Home: filepath.Join(own, scratch.Home), Tmp: filepath.Join(own, scratch.Tmp),
+	}
 	env := maps.Clone(b.base)
-	if spec.SkillDir != "" {
-		env["SKILL_DIR"] = spec.SkillDir
-	}
-	home := filepath.Join(spec.Workspace, filepath.FromSlash(scratch.Home))
-	tmp := filepath.Join(spec.Workspace, filepath.FromSlash(scratch.Tmp))
-	env["WORKSPACE"], env["HOME"], env["TMPDIR"] = spec.Workspace, home, tmp
 	if runtime.GOOS == "windows" {
-		env["USERPROFILE"], env["TEMP"], env["TMP"] = home, tmp, tmp
+		env["USERPROFILE"], env["TEMP"], env["TMP"] = at.Home, at.Tmp, at.Tmp
 	}
-	return spec.Environ(env)
+	return spec.Environ(env, at)
 }

@@ -28,6 +28,7 @@ var unbounded = []sandboxtest.Exclusion{
 	{Case: "quota-hidden-before", Reason: "no limit holds for the size of files"},
 	{Case: "hog-file-size", Reason: "no limit holds for the size of files"},
 	{Case: "hog-memory", Reason: "no limit holds for memory"},
+	{Case: "owners-out-of-reach", Reason: "programs reach all that their user does"},
 }
 
 func BenchmarkRun(b *testing.B) { sandboxtest.Benchmark(b, open) }

@@ -121,7 +121,7 @@ func mayBeShown(prefix string) bool {
 			return false
 		}
 	}
-	for _, dir := range []string{"/tmp", "/var/tmp", "/dev", "/proc", "/sys", "/run", "/etc", skillDir, workspace} {
+	for _, dir := range []string{"/tmp", "/var/tmp", "/dev", "/proc", "/sys", "/run", "/etc", skillDir, workspace, private} {
 		if within(prefix, dir) {
 			return false
 		}

@@ -30,7 +30,7 @@ var systemFiles = []string{
 // ownFiles are files of /etc that would tell about the machine, or need not.
 var ownFiles = []jail.File{
 	{Path: "/etc/passwd", Content: "root:x:0:0:root:/root:/usr/sbin/nologin\n" +
-		"sandbox:x:1000:1000:sandbox:" + workspace + "/" + scratch.Home + ":/bin/sh\n" +
+		"sandbox:x:1000:1000:sandbox:" + private + "/" + scratch.Home + ":/bin/sh\n" +
 		"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
 	{Path: "/etc/group", Content: "root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n"},
 	{Path: "/etc/hosts", Content: "127.0.0.1 localhost sandbox\n::1 localhost\n"},
@@ -132,12 +132,15 @@ func (l *layout) ownMounts(spec sandbox.Spec) []jail.Mount {
 	if spec.SkillDir != "" {
 		mounts = append(mounts, jail.Mount{Source: spec.SkillDir, Target: skillDir, Dir: true})
 	}
-	return append(mounts, jail.Mount{Source: spec.Workspace, Target: workspace, Dir: true, Writable: true})
+	return append(mounts,
+		jail.Mount{Source: spec.Workspace, Target: workspace, Dir: true, Writable: true},
+		jail.Mount{Source: scratch.Owned(spec), Target: private, Dir: true, Writable: true})
 }
 
 // fullRights are what programs may do in the file system of a run.
 var fullRights = jail.Rights{Landlock: []jail.Grant{
-	{Path: "/"}, {Path: workspace, Write: true}, {Path: "/tmp", Write: true}, {Path: "/dev", WriteFiles: true},
+	{Path: "/"}, {Path: workspace, Write: true}, {Path: private, Write: true}, {Path: "/tmp", Write: true},
+	{Path: "/dev", WriteFiles: true},
 }}
 
 // restrictedFiles are what programs may read in the tier [Restricted], besides
@@ -169,6 +172,7 @@ func (l *layout) restrictedRights(spec sandbox.Spec) jail.Rights {
 	if spec.SkillDir != "" {
 		rights.Landlock = append(rights.Landlock, jail.Grant{Path: spec.SkillDir})
 	}
-	rights.Landlock = append(rights.Landlock, jail.Grant{Path: spec.Workspace, Write: true})
+	rights.Landlock = append(rights.Landlock,
+		jail.Grant{Path: spec.Workspace, Write: true}, jail.Grant{Path: scratch.Owned(spec), Write: true})
 	return rights
 }

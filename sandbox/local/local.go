@@ -1,8 +1,9 @@
 // Package local runs programs on this machine in a sandbox made of what the
 // Linux kernel has: no root, no engine and no other binary is needed.
 //
-// A program sees the system's own programs and libraries, its skill at /skill
-// and its workspace at /workspace, of which it may write the latter. It has no
+// A program sees the system's own programs and libraries, its skill at /skill,
+// its workspace at /workspace and, at /private, what is of its skill alone; it may
+// write the latter two. It has no
 // network, no other process and no file besides. There are two tiers:
 //
 //   - full: namespaces of its own for users, mounts, processes, network, IPC
@@ -37,6 +38,7 @@ const (
 const (
 	skillDir  = "/skill"
 	workspace = "/workspace"
+	private   = "/private" // with HOME and TMPDIR
 )
 
 // Options configure a [Backend]. The zero value is ready to use.

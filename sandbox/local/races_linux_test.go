@@ -49,14 +49,14 @@ func TestRacesDoNotLeadOut(t *testing.T) {
 				t.Fatal(err)
 			}
 			outside := newOutside(t)
-			stop := race(t, backend, space.Dir, outside.dir)
+			stop := race(t, backend, space, outside.dir)
 			defer stop()
 			for name, fallen := range naive {
 				expectFall(t, name, func() bool { return fallen(space.Dir, outside) })
 				outside.restore(t)
 			}
 			before := outside.describe(t)
-			workAmongRaces(t, backend, space.Dir)
+			workAmongRaces(t, backend, space)
 			_ = spaces.Close() // as much as it can, while the program still swaps
 			if after := outside.describe(t); after != before {
 				t.Errorf("outside was %s and is %s", before, after)
@@ -67,12 +67,13 @@ func TestRacesDoNotLeadOut(t *testing.T) {
 }
 
 // workAmongRaces does all that the server does in a workspace.
-func workAmongRaces(t *testing.T, backend sandbox.Backend, workspace string) {
+func workAmongRaces(t *testing.T, backend sandbox.Backend, space sandbox.Workspace) {
 	t.Helper()
 	const runs, rounds = 10, 300
 	for range runs {
 		result, err := backend.Run(t.Context(), sandbox.Spec{
-			Shell: "echo more than ten bytes", Workspace: workspace, Limits: sandbox.Limits{OutputBytes: 10},
+			Shell: "echo more than ten bytes", Workspace: space.Dir, Private: space.Private,
+			Limits: sandbox.Limits{OutputBytes: 10},
 		})
 		if setup := new(sandbox.SetupError); err != nil && !errors.As(err, &setup) { // a run may find its workspace in a bad state
 			t.Fatal(err)
@@ -80,13 +81,13 @@ func workAmongRaces(t *testing.T, backend sandbox.Backend, workspace string) {
 		expectInside(t, result.Artifacts)
 	}
 	for range rounds {
-		if private, err := scratch.Open(workspace); err == nil {
-			if file, _, err := private.Create("stdout"); err == nil {
+		if saved, err := scratch.Open(sandbox.Spec{Private: space.Private}); err == nil {
+			if file, _, err := saved.Create("stdout"); err == nil {
 				file.Close()
 			}
-			private.Close()
+			saved.Close()
 		}
-		found, err := artifact.Collect(workspace, new(artifact.Snapshot))
+		found, err := artifact.Collect(space.Dir, new(artifact.Snapshot))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,13 +108,14 @@ func expectInside(t *testing.T, artifacts []sandbox.Artifact) {
 
 // race starts the program, which stop ends. It is started again where it was
 // killed: a directory that cannot be looked into counts as one too many.
-func race(t *testing.T, backend sandbox.Backend, workspace, outside string) (stop func()) {
+func race(t *testing.T, backend sandbox.Backend, space sandbox.Workspace, outside string) (stop func()) {
 	t.Helper()
 	skill := t.TempDir()
 	copyOfThisTest(t, filepath.Join(skill, "swap"))
 	name, _, _ := strings.Cut(t.Name(), "/")
 	spec := sandbox.Spec{
-		SkillDir: skill, Script: "swap", Args: []string{"-test.run=^" + name + "$"}, Workspace: workspace,
+		SkillDir: skill, Script: "swap", Args: []string{"-test.run=^" + name + "$"},
+		Workspace: space.Dir, Private: space.Private,
 		Env:    map[string]string{outsideVariable: outside},
 		Limits: sandbox.Limits{MemoryBytes: 1 << 46}, // for the race detector
 	}
@@ -124,7 +126,7 @@ func race(t *testing.T, backend sandbox.Backend, workspace, outside string) (sto
 		for {
 			result, err := backend.Run(ctx, spec)
 			if err != nil || result.Status != sandbox.QuotaExceeded && result.Status != sandbox.TimedOut {
-				if _, removed := os.Lstat(workspace); ctx.Err() == nil && removed == nil {
+				if _, removed := os.Lstat(space.Dir); ctx.Err() == nil && removed == nil {
 					t.Errorf("the program ended as %q: %v; %s%s", result.Status, err, result.Stdout.Data, result.Stderr.Data)
 				}
 				return
@@ -137,13 +139,13 @@ func race(t *testing.T, backend sandbox.Backend, workspace, outside string) (sto
 // swap is the program. It never ends.
 func swap(outside string) {
 	workspace := os.Getenv("WORKSPACE")
-	private := filepath.Join(workspace, sandbox.PrivateDir)
+	private := filepath.Dir(os.Getenv("HOME"))
 	swapped := map[string]string{ // what it pretends to have, by the link that it has instead
-		filepath.Join(workspace, "to-dir"):     filepath.Join(workspace, "dir"),
-		filepath.Join(workspace, "to-file"):    filepath.Join(workspace, "file"),
-		filepath.Join(workspace, "to-private"): private,
+		filepath.Join(workspace, "to-dir"):  filepath.Join(workspace, "dir"),
+		filepath.Join(workspace, "to-file"): filepath.Join(workspace, "file"),
+		filepath.Join(private, "to-home"):   filepath.Join(private, scratch.Home),
 	}
-	for !prepare(workspace, outside, swapped) {
+	for !prepare(workspace, private, outside, swapped) {
 	}
 	for {
 		for link, pretended := range swapped {
@@ -155,21 +157,21 @@ func swap(outside string) {
 // prepare makes what is to be swapped. The program may have been here before,
 // and been killed; and the server takes away a link that it finds in the place
 // of its own directory, now too.
-func prepare(workspace, outside string, swapped map[string]string) bool {
+func prepare(workspace, private, outside string, swapped map[string]string) bool {
 	for link, pretended := range swapped {
 		os.RemoveAll(link)
 		os.RemoveAll(pretended)
 	}
-	private := os.Mkdir(filepath.Join(workspace, sandbox.PrivateDir), 0o700)
-	if errors.Is(private, fs.ErrExist) {
-		private = nil
+	home := os.Mkdir(filepath.Join(private, scratch.Home), 0o700)
+	if errors.Is(home, fs.ErrExist) {
+		home = nil
 	}
-	return errors.Join(private,
+	return errors.Join(home,
 		os.Mkdir(filepath.Join(workspace, "dir"), 0o700),
 		os.WriteFile(filepath.Join(workspace, "file"), []byte("of the workspace"), 0o600),
 		os.Symlink(outside, filepath.Join(workspace, "to-dir")),
 		os.Symlink(filepath.Join(outside, "only-outside"), filepath.Join(workspace, "to-file")),
-		os.Symlink(outside, filepath.Join(workspace, "to-private")),
+		os.Symlink(outside, filepath.Join(private, "to-home")),
 	) == nil
 }
 
@@ -230,11 +232,11 @@ var naive = map[string]func(workspace string, o outside) bool{
 		return string(content) == secret
 	},
 	"write": func(workspace string, o outside) bool {
-		private := filepath.Join(workspace, sandbox.PrivateDir)
-		if info, err := os.Lstat(private); err != nil || !info.IsDir() {
+		dir := filepath.Join(workspace, "dir")
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 			return false
 		}
-		_ = os.WriteFile(filepath.Join(private, "stdout.log"), nil, 0o600)
+		_ = os.WriteFile(filepath.Join(dir, "stdout.log"), nil, 0o600)
 		_, err := os.Lstat(filepath.Join(o.dir, "stdout.log"))
 		return err == nil
 	},

@@ -5,7 +5,6 @@ package local
 import (
 	"context"
 	"errors"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -28,13 +27,13 @@ const (
 )
 
 // view is where a run's directories are for its program.
-type view struct{ skill, workspace string }
+type view struct{ skill, workspace, private string }
 
 func (s *system) view(spec sandbox.Spec) view {
 	if s.tier == Full {
-		return view{skill: skillDir, workspace: workspace}
+		return view{skill: skillDir, workspace: workspace, private: private}
 	}
-	return view{skill: spec.SkillDir, workspace: spec.Workspace}
+	return view{skill: spec.SkillDir, workspace: spec.Workspace, private: scratch.Owned(spec)}
 }
 
 // check finds the program of a spec and gives what starts it.
@@ -44,14 +43,14 @@ func (s *system) check(spec sandbox.Spec) (process.Start, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := maps.Clone(s.base)
-	env["WORKSPACE"] = view.workspace
-	env["HOME"] = filepath.Join(view.workspace, scratch.Home)
-	env["TMPDIR"] = filepath.Join(view.workspace, scratch.Tmp)
-	if spec.SkillDir != "" {
-		env["SKILL_DIR"] = view.skill
+	at := sandbox.Places{
+		Workspace: view.workspace,
+		Home:      filepath.Join(view.private, scratch.Home), Tmp: filepath.Join(view.private, scratch.Tmp),
 	}
-	environ, err := spec.Environ(env)
+	if spec.SkillDir != "" {
+		at.SkillDir = view.skill
+	}
+	environ, err := spec.Environ(s.base, at)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +66,7 @@ func (s *system) check(spec sandbox.Spec) (process.Start, error) {
 // lookup gives the [sandbox.Lookup] of a run: what is found must be visible.
 func (s *system) lookup(spec sandbox.Spec, view view) sandbox.Lookup {
 	return func(name string) (string, bool) {
-		for _, dir := range [][2]string{{view.skill, spec.SkillDir}, {view.workspace, spec.Workspace}} {
+		for _, dir := range [][2]string{{view.skill, spec.SkillDir}, {view.workspace, spec.Workspace}, {view.private, scratch.Owned(spec)}} {
 			if rest, found := strings.CutPrefix(name, dir[0]+"/"); found && dir[1] != "" {
 				file, ok := s.layout.path.Look(filepath.Join(dir[1], rest))
 				return name, ok && (leadsInto(file, dir[1]) || s.layout.shows(file))

@@ -99,16 +99,25 @@ func testArtifactsMany(t *testing.T, f *fixture) {
 func testWorkspaceHostile(t *testing.T, f *fixture) {
 	outside := t.TempDir()
 	for _, hostile := range []string{
-		`rm -rf "$WORKSPACE/` + sandbox.PrivateDir + `"; ln -s "` + outside + `" "$WORKSPACE/` + sandbox.PrivateDir + `"`,
-		`rm -rf "$WORKSPACE/` + sandbox.PrivateDir + `"; touch "$WORKSPACE/` + sandbox.PrivateDir + `"`,
+		`ln -s "` + outside + `" "$WORKSPACE/` + sandbox.PrivateDir + `"`,
+		`touch "$WORKSPACE/` + sandbox.PrivateDir + `"`,
 		`rm -rf "$HOME" "$TMPDIR"; ln -s "` + outside + `" "$HOME"; mkfifo "$TMPDIR"`,
+		`rm -rf "$HOME" "$TMPDIR"; touch "$HOME"`,
+		`chmod 0 "$HOME" "$TMPDIR"`,
+		`chmod 0 "$(dirname "$HOME")"`,
+		`chmod 0 "$WORKSPACE"`,
+		`chmod 400 "$WORKSPACE" "$(dirname "$HOME")"`,
 	} {
-		workspace := t.TempDir()
-		f.succeed(t, sandbox.Spec{Workspace: workspace, Shell: hostile})
+		workspace, private := t.TempDir(), t.TempDir()
+		made := f.run(t, sandbox.Spec{Workspace: workspace, Private: private, Shell: "echo x > made; " + hostile})
+		expectExit(t, made, 0)
+		if !slices.Contains(made.Artifacts, artifact("made", "x\n")) {
+			t.Errorf("%s: artifacts are %+v", hostile, made.Artifacts)
+		}
 		f.succeed(t, sandbox.Spec{
-			Workspace: workspace,
-			Shell:     `echo x > "$HOME/x" && echo x > "$TMPDIR/x" && echo more than ten bytes`,
-			Limits:    sandbox.Limits{OutputBytes: 10},
+			Workspace: workspace, Private: private,
+			Shell:  `cat made && echo x > "$HOME/x" && echo x > "$TMPDIR/x" && echo more than ten bytes`,
+			Limits: sandbox.Limits{OutputBytes: 10},
 		})
 	}
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {

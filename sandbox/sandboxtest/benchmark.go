@@ -14,7 +14,7 @@ import (
 func Benchmark(b *testing.B, open func(testing.TB) sandbox.Backend) {
 	backend := open(b)
 	defer backend.Close()
-	workspace := b.TempDir()
+	workspace, private := b.TempDir(), b.TempDir()
 	program := []string{"sh", "-c", "true"}
 	var plain, sandboxed time.Duration
 	for b.Loop() {
@@ -23,7 +23,7 @@ func Benchmark(b *testing.B, open func(testing.TB) sandbox.Backend) {
 			b.Fatal(err)
 		}
 		between := time.Now()
-		if _, err := backend.Run(b.Context(), sandbox.Spec{Argv: program, Workspace: workspace}); err != nil {
+		if _, err := backend.Run(b.Context(), sandbox.Spec{Argv: program, Workspace: workspace, Private: private}); err != nil {
 			b.Fatal(err)
 		}
 		plain += between.Sub(start)
@@ -43,13 +43,13 @@ const parallelRuns = 64
 func BenchmarkParallel(b *testing.B, open func(testing.TB) sandbox.Backend) {
 	backend := open(b)
 	defer backend.Close()
-	workspaces := make([]string, parallelRuns)
+	workspaces, private := make([]string, parallelRuns), b.TempDir()
 	for i := range workspaces {
 		workspaces[i] = b.TempDir()
 	}
 	run := func(workspace string) {
 		const program = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
-		result, err := backend.Run(b.Context(), sandbox.Spec{Argv: []string{"sh", "-c", program}, Workspace: workspace})
+		result, err := backend.Run(b.Context(), sandbox.Spec{Argv: []string{"sh", "-c", program}, Workspace: workspace, Private: private})
 		if err != nil || result.Status != sandbox.Exited {
 			b.Errorf("a run ended with %+v, %v", result, err)
 		}

@@ -86,7 +86,7 @@ func environ(t *testing.T, f *fixture, spec sandbox.Spec) map[string]string {
 }
 
 func testEnvironment(t *testing.T, f *fixture) {
-	allowed := []string{"HOME", "LANG", "LC_ALL", "PATH", "SKILL_DIR", "TMPDIR", "TZ", "WORKSPACE"}
+	allowed := []string{"HOME", "LANG", "LC_ALL", "PATH", "PYTHONNOUSERSITE", "PYTHONPATH", "SKILL_DIR", "TMPDIR", "TZ", "WORKSPACE"}
 	others := slices.DeleteFunc(os.Environ(), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
 		return slices.Contains(allowed, name)
@@ -106,8 +106,8 @@ func testEnvironment(t *testing.T, f *fixture) {
 		}
 	}
 	for _, name := range []string{"HOME", "TMPDIR"} {
-		if !strings.HasPrefix(env[name], env["WORKSPACE"]+"/") {
-			t.Errorf("%s=%q is not in the workspace %q", name, env[name], env["WORKSPACE"])
+		if strings.HasPrefix(env[name], env["WORKSPACE"]+"/") {
+			t.Errorf("%s=%q is in the workspace %q, which others write", name, env[name], env["WORKSPACE"])
 		}
 	}
 	for _, name := range []string{"LANG", "LC_ALL"} {

@@ -41,12 +41,13 @@ func testConcurrent(t *testing.T, f *fixture) {
 }
 
 func testOneWorkspace(t *testing.T, f *fixture) {
-	workspace := t.TempDir()
+	workspace, private := t.TempDir(), t.TempDir()
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
 			result, err := f.backend.Run(t.Context(), sandbox.Spec{
-				Shell: fmt.Sprintf("mkdir d%d && echo %d > d%d/f && seq 1000", i, i, i), Workspace: workspace,
+				Shell:     fmt.Sprintf("mkdir d%d && echo %d > d%d/f && seq 1000", i, i, i),
+				Workspace: workspace, Private: private,
 				Limits: sandbox.Limits{OutputBytes: 100},
 			})
 			if err != nil || result.Status != sandbox.Exited || result.ExitCode != 0 || result.Stdout.Spill == "" {

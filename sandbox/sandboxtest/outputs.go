@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -44,14 +43,14 @@ func expectWhole(t *testing.T, out sandbox.Output, want string) {
 func testOutputCut(t *testing.T, f *fixture) {
 	data := noise(2, 300_000)
 	for _, keep := range []int{1, 2, 1001, 64 << 10} {
-		workspace := t.TempDir()
+		private := t.TempDir()
 		result := f.run(t, sandbox.Spec{
-			Shell: "cat | tee /dev/stderr", Stdin: data, Workspace: workspace,
+			Shell: "cat | tee /dev/stderr", Stdin: data, Private: private,
 			Limits: sandbox.Limits{OutputBytes: int64(keep)},
 		})
 		expectExit(t, result, 0)
-		expectCut(t, workspace, result.Stdout, data, keep)
-		expectCut(t, workspace, result.Stderr, data, keep)
+		expectCut(t, private, result.Stdout, data, keep)
+		expectCut(t, private, result.Stderr, data, keep)
 		if len(result.Artifacts) > 0 || result.ArtifactsOmitted > 0 {
 			t.Errorf("the saved output counts as artifact: %v, %d omitted", result.Artifacts, result.ArtifactsOmitted)
 		}
@@ -59,7 +58,7 @@ func testOutputCut(t *testing.T, f *fixture) {
 }
 
 // expectCut expects the head and the tail of data, and a file with all of it.
-func expectCut(t *testing.T, workspace string, out sandbox.Output, data []byte, keep int) {
+func expectCut(t *testing.T, private string, out sandbox.Output, data []byte, keep int) {
 	t.Helper()
 	half := keep / 2
 	want := slices.Concat(data[:half], data[len(data)-(keep-half):])
@@ -67,10 +66,7 @@ func expectCut(t *testing.T, workspace string, out sandbox.Output, data []byte, 
 		t.Errorf("kept %d bytes, head %d, of %d; want the first %d and the last %d of %d",
 			len(out.Data), out.Head, out.Total, half, keep-half, len(data))
 	}
-	if !strings.HasPrefix(out.Spill, sandbox.PrivateDir+"/") {
-		t.Fatalf("the whole output is in %q, not in %s", out.Spill, sandbox.PrivateDir)
-	}
-	saved, err := os.ReadFile(filepath.Join(workspace, filepath.FromSlash(out.Spill)))
+	saved, err := os.ReadFile(filepath.Join(private, sandbox.SavedDir, out.Spill))
 	if err != nil || !bytes.Equal(saved, data) {
 		t.Errorf("the saved output has %d bytes of %d, error %v", len(saved), len(data), err)
 	}
@@ -83,9 +79,9 @@ func testOutputLimit(t *testing.T, f *fixture) {
 		"stderr":         "yes >&2",
 		"from the child": "trap '' PIPE TERM; setsid yes & wait; sleep 1000",
 	} {
-		workspace := t.TempDir()
+		private := t.TempDir()
 		result := f.run(t, sandbox.Spec{
-			Shell: program, Workspace: workspace,
+			Shell: program, Private: private,
 			Limits: sandbox.Limits{OutputBytes: 1000, SpillBytes: limit},
 		})
 		expectStatus(t, result, sandbox.OutputLimit)
@@ -96,7 +92,7 @@ func testOutputLimit(t *testing.T, f *fixture) {
 		if out.Total <= limit || len(out.Data) != 1000 {
 			t.Errorf("%s: kept %d of %d bytes", name, len(out.Data), out.Total)
 		}
-		info, err := os.Stat(filepath.Join(workspace, filepath.FromSlash(out.Spill)))
+		info, err := os.Stat(filepath.Join(private, sandbox.SavedDir, out.Spill))
 		if err != nil || info.Size() != limit {
 			t.Errorf("%s: the saved output is not cut at the limit: %v, %v", name, info, err)
 		}

@@ -18,6 +18,7 @@ func quotas() []contract {
 		{name: "quota-of-short-runs", test: testQuotaShort},
 		{name: "quota-hidden-before", test: testQuotaHiddenBefore},
 		{name: "quota-full-can-be-tidied", test: testQuotaTidy},
+		{name: "quota-of-other-owners", test: testQuotaOwners},
 		{name: "quota-sparse-files", test: testQuotaSparse},
 	}
 }
@@ -34,7 +35,9 @@ func testQuotaBytes(t *testing.T, f *fixture) {
 		`dd if=/dev/zero of=one bs=1M count=20`,
 		`i=0; while [ $i -lt 20 ]; do dd if=/dev/zero of=part$i bs=1M count=1; i=$((i+1)); done`,
 		`dd if=/dev/zero of="$TMPDIR/hidden" bs=1M count=20`,
+		`dd if=/dev/zero of="$HOME/hidden" bs=1M count=20`,
 		`mkdir -p a/b && cd a/b && dd if=/dev/zero of=deep bs=1M count=20`,
+		`mkdir a && cd a && chmod 0 "$WORKSPACE" && dd if=/dev/zero of=deep bs=1M count=20`,
 	} {
 		expectStatus(t, f.run(t, sandbox.Spec{Shell: filler + pause, Limits: small()}), sandbox.QuotaExceeded)
 	}
@@ -117,6 +120,18 @@ func testQuotaTidy(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	f.succeed(t, sandbox.Spec{Shell: `wc -c < big`, Workspace: filled, Limits: small()})
+}
+
+// What the programs of others have in their HOMEs counts, and goes where it
+// leaves no room.
+func testQuotaOwners(t *testing.T, f *fixture) {
+	shared := sandbox.Spec{Workspace: t.TempDir(), Private: t.TempDir(), Limits: small()}
+	hoard, add := shared, shared
+	hoard.Owner, hoard.Shell = "hoarder", `dd if=/dev/zero of="$HOME/hoard" bs=1M count=7`
+	add.Owner, add.Shell = "other", `dd if=/dev/zero of=added bs=1M count=2`
+	expectExit(t, f.run(t, hoard), 0)
+	expectStatus(t, f.run(t, add), sandbox.QuotaExceeded)
+	f.succeed(t, add)
 }
 
 // A file with holes takes the space that it has, not its size.

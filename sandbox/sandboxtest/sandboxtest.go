@@ -43,7 +43,7 @@ type contract struct {
 }
 
 func contracts() []contract {
-	return slices.Concat(endings(), inputs(), outputs(), artifacts(), scripts(), kills(), quotas(), hogs(), loads())
+	return slices.Concat(endings(), inputs(), owners(), outputs(), artifacts(), scripts(), kills(), quotas(), hogs(), loads())
 }
 
 // fixture is what the cases share.
@@ -93,7 +93,7 @@ func (f *fixture) openAnother(t *testing.T) sandbox.Backend {
 	return backend
 }
 
-// run runs a spec in a new workspace, unless it names one, and expects it to
+// run runs a spec in new directories, unless it names them, and expects it to
 // start.
 func (f *fixture) run(t *testing.T, spec sandbox.Spec) sandbox.Result {
 	t.Helper()
@@ -104,6 +104,9 @@ func (f *fixture) runContext(ctx context.Context, t *testing.T, spec sandbox.Spe
 	t.Helper()
 	if spec.Workspace == "" {
 		spec.Workspace = t.TempDir()
+	}
+	if spec.Private == "" {
+		spec.Private = t.TempDir()
 	}
 	if spec.SkillDir == "" {
 		spec.SkillDir = t.TempDir()

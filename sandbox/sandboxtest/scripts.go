@@ -66,10 +66,7 @@ func testNative(t *testing.T, f *fixture) {
 }
 
 func testPython(t *testing.T, f *fixture) {
-	_, err := f.backend.Run(t.Context(), sandbox.Spec{Argv: []string{"python3", "-c", ""}, Workspace: t.TempDir()})
-	if setup := new(sandbox.SetupError); errors.As(err, &setup) && setup.Rule == "program-missing" && !required("python") {
-		t.Skip("there is no python3 in the sandbox")
-	}
+	requirePython(t, f)
 	const program = "import sys; print('größe', sys.argv[1:], flush=True); sys.exit(7)\n"
 	for name, content := range map[string]string{
 		"run.py":          program,

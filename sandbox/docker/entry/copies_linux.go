@@ -42,7 +42,7 @@ func serveCopies(order handover.Order, input *bufio.Reader, stdin []byte, victim
 	go endWithServer()
 	return reply(order, report, func(w io.Writer) error {
 		// What is there counts as memory, of which there may be none left.
-		for _, dir := range []string{"/tmp", "/dev/shm"} {
+		for _, dir := range []string{"/tmp", "/dev/shm", handover.Private} {
 			empty(dir)
 		}
 		if err := os.Chmod(handover.Workspace, 0o700); err != nil { // the program may have locked it
@@ -63,7 +63,7 @@ func store(input *bufio.Reader) (*os.Root, *transfer.Tree, error) {
 	if _, err := transfer.Receive(input, skill, transfer.Bounds{Readable: true}); err != nil {
 		return nil, nil, err
 	}
-	if err := drop(); err != nil {
+	if err := errors.Join(drop(), makePrivate()); err != nil {
 		return nil, nil, err
 	}
 	workspace, err := os.OpenRoot(handover.Workspace)
@@ -80,7 +80,7 @@ func store(input *bufio.Reader) (*os.Root, *transfer.Tree, error) {
 func drop() error {
 	err := shareOutput()
 	if err == nil {
-		err = giveWorkspace()
+		err = give(handover.Workspace, handover.Private)
 	}
 	if err == nil {
 		err = dropBounding()
@@ -103,14 +103,24 @@ func drop() error {
 	return err
 }
 
-// giveWorkspace makes the program's user the owner of the workspace, where the
-// engine has not.
-func giveWorkspace() error {
-	info, err := os.Stat(handover.Workspace)
-	if err != nil || info.Sys().(*syscall.Stat_t).Uid == handover.User {
-		return err
+// give makes the program's user the owner of directories, where the engine has
+// not.
+func give(dirs ...string) error {
+	for _, dir := range dirs {
+		info, err := os.Stat(dir)
+		if err == nil && info.Sys().(*syscall.Stat_t).Uid != handover.User {
+			err = os.Chown(dir, handover.User, handover.User)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return os.Chown(handover.Workspace, handover.User, handover.User)
+	return nil
+}
+
+// makePrivate makes HOME and TMPDIR, which are here for this run alone.
+func makePrivate() error {
+	return errors.Join(os.Mkdir(handover.Home, 0o700), os.Mkdir(handover.Tmp, 0o700))
 }
 
 // shareOutput lets programs open /dev/stdout and /dev/stderr, which the engine

@@ -40,10 +40,14 @@ func (q quota) exceeded() bool {
 	return bytes > q.bytes || files > q.files
 }
 
+// workspaceUsage adds up the two file systems.
 func workspaceUsage() (bytes, files uint64) {
-	var fs unix.Statfs_t
-	if unix.Statfs(handover.Workspace, &fs) != nil || fs.Bsize <= 0 {
-		return 0, 0
+	for _, dir := range []string{handover.Workspace, handover.Private} {
+		var fs unix.Statfs_t
+		if unix.Statfs(dir, &fs) == nil && fs.Bsize > 0 {
+			bytes += (fs.Blocks - fs.Bfree) * uint64(fs.Bsize)
+			files += fs.Files - fs.Ffree
+		}
 	}
-	return (fs.Blocks - fs.Bfree) * uint64(fs.Bsize), fs.Files - fs.Ffree
+	return bytes, files
 }

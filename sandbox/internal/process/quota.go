@@ -1,6 +1,7 @@
 package process
 
 import (
+	"math"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -18,47 +19,64 @@ const (
 	maxMeasureInterval = 5 * time.Second
 )
 
-// ownFiles and ownBytes are what the sandbox itself adds to a workspace that it
-// sees for the first time: the directories of package scratch.
+// ownFiles and ownBytes are what a backend itself may add to a workspace:
+// sandbox.PrivateDir.
 const (
-	ownFiles = 3
+	ownFiles = 1
 	ownBytes = ownFiles * 4 << 10
 )
 
-// quota bounds what a workspace holds. No kernel bounds a directory for an
-// ordinary user, so it is measured, and the run that leads beyond is killed.
+// quota bounds what a workspace and its private directory hold. No kernel bounds
+// a directory for an ordinary user, so they are measured, and the run that leads
+// beyond is killed.
 type quota struct {
-	workspace string
-	start     *artifact.Snapshot
-	most      sandbox.Usage
-	free      int64 // on the disk, at the start
+	workspace, private string
+	start              *artifact.Snapshot
+	most               sandbox.Usage
+	free               int64 // on the disk, at the start
+	restore            func()
 }
 
 // reserve is how much of a disk, of that size, is left to others.
 func reserve(disk int64) int64 { return min(disk/20, 1<<30) }
 
-// newQuota gives the quota of a workspace that holds what it did at the start
+// newQuota returns the quota of a workspace that holds what it did at the start
 // of a run. In one that is full, the run gets files of one byte at most: it
 // can read and tidy up. What cannot be looked into could be anything and could
 // become anything, so with that a workspace is full.
-func newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
-	used := start.Usage()
-	if used.Bytes >= spec.Limits.WorkspaceBytes || used.Missed > 0 {
+func (r *Runner) newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
+	q := &quota{workspace: spec.Workspace, private: spec.Private, start: start, restore: func() { r.restore(*spec) }}
+	isFull := func(used sandbox.Usage) bool { return used.Bytes >= spec.Limits.WorkspaceBytes || used.Missed > 0 }
+	used := q.used(start.Usage())
+	if isFull(used) || used.Files >= spec.Limits.WorkspaceFiles {
+		r.tidy(spec.Private)
+		used = q.used(start.Usage())
+	}
+	if isFull(used) {
 		spec.Limits.FileBytes = 1
 	}
 	spec.Limits.WorkspaceBytes = max(spec.Limits.WorkspaceBytes, used.Bytes+ownBytes)
 	spec.Limits.WorkspaceFiles = max(spec.Limits.WorkspaceFiles, used.Files+ownFiles)
-	free, _, _ := diskSpace(spec.Workspace)
-	return &quota{
-		free:      free,
-		workspace: spec.Workspace,
-		start:     start,
-		most: sandbox.Usage{
-			Bytes:  spec.Limits.WorkspaceBytes,
-			Files:  spec.Limits.WorkspaceFiles,
-			Missed: used.Missed,
-		},
+	q.free, _, _ = diskSpace(spec.Workspace)
+	q.most = sandbox.Usage{Bytes: spec.Limits.WorkspaceBytes, Files: spec.Limits.WorkspaceFiles, Missed: used.Missed}
+	return q
+}
+
+// used adds what the private directory holds to what the workspace does.
+func (q *quota) used(workspace sandbox.Usage) sandbox.Usage {
+	all := sandbox.Usage{Bytes: math.MaxInt64, Files: math.MaxInt, Missed: math.MaxInt}
+	return workspace.Add(sandbox.MeasureAll(all, q.private))
+}
+
+// exceeded measures. A program that takes away modes is none that hides what it
+// writes.
+func (q *quota) exceeded() bool {
+	used := sandbox.MeasureAll(q.most, q.workspace, q.private)
+	if used.Exceeds(q.most) {
+		q.restore()
+		used = sandbox.MeasureAll(q.most, q.workspace, q.private)
 	}
+	return used.Exceeds(q.most) || q.fillsDisk()
 }
 
 // fillsDisk tells whether the disk is nearly full, and was not before by as
@@ -85,8 +103,7 @@ func (q *quota) measure(kill func()) (stop func()) {
 			case <-next.C:
 			}
 			begun := time.Now()
-			used, err := sandbox.Measure(q.workspace, q.most, nil)
-			if err == nil && (used.Exceeds(q.most) || q.fillsDisk()) { // else the program has removed it
+			if q.exceeded() {
 				kill()
 				return
 			}

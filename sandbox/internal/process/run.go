@@ -59,8 +59,9 @@ var (
 
 // Runner runs programs until it is closed.
 type Runner struct {
-	log  *slog.Logger
-	info sandbox.Info
+	log    *slog.Logger
+	info   sandbox.Info
+	owners owners
 
 	mu     sync.Mutex
 	closed bool
@@ -108,8 +109,8 @@ func (r *Runner) begin(ctx context.Context) (_ context.Context, end func(), _ er
 }
 
 // Run runs a spec as [sandbox.Backend] has it. Check gets the spec with all its
-// limits, finds the program and gives what starts it, before anything is
-// written to the workspace.
+// limits and directories, finds the program and gives what starts it, before
+// anything is written to the workspace.
 func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.Spec) (Start, error)) (sandbox.Result, error) {
 	ctx, end, err := r.begin(ctx)
 	if err != nil {
@@ -120,25 +121,36 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 	if err := CheckDirs(spec); err != nil {
 		return sandbox.Result{}, err
 	}
-	before, err := artifact.Take(spec.Workspace)
-	if err != nil {
-		return sandbox.Result{}, Missing("workspace", err)
-	}
-	room := newQuota(&spec, before)
-	start, err := check(spec)
+	ephemeral := spec.Private == ""
+	release, err := r.private(&spec)
 	if err != nil {
 		return sandbox.Result{}, err
 	}
-	private, err := scratch.Open(spec.Workspace)
+	defer release()
+	r.restore(spec)
+	private, err := scratch.Open(spec)
 	if err != nil {
 		return sandbox.Result{}, err
 	}
 	defer private.Close()
+	before, err := artifact.Take(spec.Workspace)
+	if err != nil {
+		return sandbox.Result{}, Missing("workspace", err)
+	}
+	room := r.newQuota(&spec, before)
+	start, err := check(spec)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
 	result, err := r.watch(ctx, spec, start, private, room)
 	if err != nil {
 		return sandbox.Result{}, err
 	}
+	r.restore(spec)
 	r.collect(spec, room, &result)
+	if ephemeral {
+		result.Stdout.Spill, result.Stderr.Spill = "", ""
+	}
 	return result, nil
 }
 
@@ -152,7 +164,7 @@ func (r *Runner) collect(spec sandbox.Spec, room *quota, result *sandbox.Result)
 	}
 	result.Artifacts = after.Changed
 	result.ArtifactsOmitted += after.Omitted
-	if after.Snapshot.Usage().Exceeds(room.most) && (result.Status == sandbox.Exited || result.Status == sandbox.Signaled) {
+	if room.used(after.Snapshot.Usage()).Exceeds(room.most) && (result.Status == sandbox.Exited || result.Status == sandbox.Signaled) {
 		result.Status, result.ExitCode, result.Signal = sandbox.QuotaExceeded, -1, ""
 	}
 }

@@ -1,55 +1,96 @@
-// Package scratch keeps the part of a workspace that belongs to the sandbox
-// itself, sandbox.PrivateDir. Programs can write there too, and earlier runs
-// may have left anything in it: nothing in it is trusted, and every path is
-// resolved inside the workspace.
+// Package scratch keeps what belongs to a workspace and is not for all programs
+// there, sandbox.Spec.Private: a directory with HOME and TMPDIR for each owner,
+// which the owner's programs can write, and one of saved output, which none can.
 package scratch
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
-	"path"
+	"path/filepath"
+	"strings"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
-// The directories of a program's HOME and TMPDIR, relative to the workspace.
+// The directories of a program in that of its owner.
 const (
-	Home = sandbox.PrivateDir + "/home"
-	Tmp  = sandbox.PrivateDir + "/tmp"
+	Home = "home"
+	Tmp  = "tmp"
 )
 
-// Dir is the private directory of one workspace during one run.
+// ownerPrefix begins the name of an owner's directory.
+const ownerPrefix = "of-"
+
+// Owned returns the host directory of a spec's owner.
+func Owned(spec sandbox.Spec) string {
+	sum := sha256.Sum256([]byte(spec.Owner))
+	return filepath.Join(spec.Private, ownerPrefix+hex.EncodeToString(sum[:16]))
+}
+
+// Dir is where output is saved.
 type Dir struct{ root *os.Root }
 
-// Open makes the private directory and those below it where they are not yet
-// there, or are something else. Errors are of type [sandbox.SetupError].
-func Open(workspace string) (*Dir, error) {
-	root, err := os.OpenRoot(workspace)
-	if err != nil {
-		return nil, &sandbox.SetupError{
-			Rule:    "workspace-missing",
-			Message: "the workspace is not there or cannot be opened",
-			Hint:    "Use a new workspace.",
-			Err:     err,
-		}
+// Open makes the directories of a spec's owner where they are not there or are
+// something else. Errors are of type [sandbox.SetupError].
+func Open(spec sandbox.Spec) (*Dir, error) {
+	saved := filepath.Join(spec.Private, sandbox.SavedDir)
+	if err := errors.Join(makeOwned(spec), makeDir(saved)); err != nil {
+		return nil, unusable(err)
 	}
-	defer root.Close()
-	for _, name := range []string{sandbox.PrivateDir, Home, Tmp} {
-		if err := makeDir(root, name); err != nil {
-			return nil, unusable(err)
-		}
-	}
-	private, err := root.OpenRoot(sandbox.PrivateDir)
+	root, err := os.OpenRoot(saved)
 	if err != nil {
 		return nil, unusable(err)
 	}
-	return &Dir{root: private}, nil
+	return &Dir{root: root}, nil
 }
 
-// makeDir makes sure that name is a directory and no link to one.
-func makeDir(root *os.Root, name string) error {
+// makeDir makes a directory where no program can.
+func makeDir(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// RestoreModes gives the directories of a spec's owner back the modes that a
+// program took away, and reports whether there was one.
+func RestoreModes(spec sandbox.Spec) (restored bool, err error) {
+	dir := Owned(spec)
+	restored, err = sandbox.RestoreMode(dir)
+	root, openErr := os.OpenRoot(dir)
+	if openErr != nil {
+		return restored, errors.Join(err, openErr)
+	}
+	defer root.Close()
+	for _, name := range []string{Home, Tmp} {
+		if info, lstatErr := root.Lstat(name); lstatErr == nil && info.IsDir() && info.Mode()&0o700 != 0o700 {
+			restored, err = true, errors.Join(err, root.Chmod(name, info.Mode().Perm()|0o700))
+		}
+	}
+	return restored, err
+}
+
+// makeOwned makes the directories of a spec's owner. What is in the first was
+// made by programs, which may still run: no path leads out of it.
+func makeOwned(spec sandbox.Spec) error {
+	dir := Owned(spec)
+	if err := makeDir(dir); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return errors.Join(makeWithin(root, Home), makeWithin(root, Tmp))
+}
+
+// makeWithin makes sure that name is a directory and no link to one.
+func makeWithin(root *os.Root, name string) error {
 	info, err := root.Lstat(name)
 	if err == nil && info.IsDir() {
 		return nil
@@ -61,7 +102,7 @@ func makeDir(root *os.Root, name string) error {
 		return err
 	}
 	err = root.Mkdir(name, 0o700)
-	if errors.Is(err, fs.ErrExist) { // another run in this workspace was faster
+	if errors.Is(err, fs.ErrExist) { // another run of this owner was faster
 		if info, lstatErr := root.Lstat(name); lstatErr == nil && info.IsDir() {
 			return nil
 		}
@@ -78,15 +119,36 @@ func unusable(err error) error {
 	}
 }
 
-// Create makes a new file with a name of its own that starts with prefix. It
-// gives its path relative to the workspace.
-func (d *Dir) Create(prefix string) (*os.File, string, error) {
-	name := prefix + "-" + rand.Text() + ".log"
-	file, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, "", err
+// Retire takes away from a private directory what is of no program that runs:
+// saved output, and what owners have whose directories are not in use. It
+// returns what is to be removed.
+func Retire(private string, inUse func(dir string) bool) (retired []string) {
+	for _, dir := range entries(private) {
+		base := filepath.Base(dir)
+		if base == sandbox.SavedDir || strings.HasPrefix(base, ownerPrefix) && inUse(dir) {
+			continue
+		}
+		if away := filepath.Join(private, "retired-"+rand.Text()); os.Rename(dir, away) == nil {
+			retired = append(retired, away)
+		}
 	}
-	return file, path.Join(sandbox.PrivateDir, name), nil
+	return append(retired, entries(filepath.Join(private, sandbox.SavedDir))...)
+}
+
+// entries returns the paths of what could be read of a directory.
+func entries(dir string) (paths []string) {
+	list, _ := os.ReadDir(dir)
+	for _, entry := range list {
+		paths = append(paths, filepath.Join(dir, entry.Name()))
+	}
+	return paths
+}
+
+// Create makes a new file with a name of its own that starts with prefix.
+func (d *Dir) Create(prefix string) (file *os.File, name string, err error) {
+	name = prefix + "-" + rand.Text() + ".log"
+	file, err = d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	return file, name, err
 }
 
 // Close releases the directory; what is in it stays.

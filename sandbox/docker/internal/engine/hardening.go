@@ -43,10 +43,12 @@ const (
 )
 
 // WorkspaceBytes is how large the file system of a copying container's
-// workspace is, which counts as memory of the run, and skillBytes that of the
-// skill: what is left is for the programs, and for what comes after them.
+// workspace is, which counts as memory of the run, skillBytes that of the
+// skill, and privateBytes that of HOME and TMPDIR: what is left is for the
+// programs, and for what comes after them.
 func WorkspaceBytes(memory int64) int64 { return memory / 2 }
 func skillBytes(memory int64) int64     { return memory / 4 }
+func privateBytes(memory int64) int64   { return memory / 8 }
 
 // maskedPaths are what the kernel tells of the whole machine in /proc and
 // /sys. They include all that any engine masks by default. What a program needs
@@ -59,8 +61,8 @@ var maskedPaths = []string{
 	"/sys/fs/selinux", "/sys/hypervisor", "/sys/kernel", "/sys/module", "/sys/power",
 }
 
-// workspaceOwner ends the options of a workspace's file system.
-var workspaceOwner = fmt.Sprintf(",uid=%d,gid=%[1]d", handover.User)
+// programsOwn ends the options of a file system that the programs' user owns.
+var programsOwn = fmt.Sprintf(",uid=%d,gid=%[1]d", handover.User)
 
 // hostConfig is the hardening.
 func (b Blueprint) hostConfig() *dockercontainer.HostConfig {
@@ -87,7 +89,8 @@ func (b Blueprint) hostConfig() *dockercontainer.HostConfig {
 	if b.Copying {
 		h.CapAdd = []string{"SETUID", "SETGID", "SETPCAP"}
 		h.Tmpfs[handover.SkillDir] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0755", skillBytes(b.MemoryBytes))
-		h.Tmpfs[handover.Workspace] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", WorkspaceBytes(b.MemoryBytes)) + workspaceOwner
+		h.Tmpfs[handover.Workspace] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", WorkspaceBytes(b.MemoryBytes)) + programsOwn
+		h.Tmpfs[handover.Private] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", privateBytes(b.MemoryBytes)) + programsOwn
 	}
 	for _, m := range b.Binds {
 		h.Mounts = append(h.Mounts, mount.Mount{
@@ -113,9 +116,11 @@ func adaptToPodman(h *dockercontainer.HostConfig) error {
 	for _, dir := range []string{"/run", "/var/tmp"} { // it would make these writable
 		h.Tmpfs[dir] = "ro,nosuid,nodev,noexec,size=4096,mode=0555"
 	}
-	if options, copying := h.Tmpfs[handover.Workspace]; copying {
+	if _, copying := h.Tmpfs[handover.Workspace]; copying {
 		// It knows no owner of a file system; so the entry program sees to it.
-		h.Tmpfs[handover.Workspace] = strings.TrimSuffix(options, workspaceOwner)
+		for _, dir := range []string{handover.Workspace, handover.Private} {
+			h.Tmpfs[dir] = strings.TrimSuffix(h.Tmpfs[dir], programsOwn)
+		}
 		h.CapAdd = append(h.CapAdd, "CHOWN")
 	}
 	for _, m := range h.Mounts {

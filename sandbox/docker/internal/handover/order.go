@@ -27,7 +27,7 @@ import (
 // Version is that of this protocol, and of what the entry program guarantees.
 // An image carries it as the label [VersionLabel].
 const (
-	Version      = "5"
+	Version      = "6"
 	VersionLabel = "skills-mcp.entry"
 )
 
@@ -38,6 +38,9 @@ const Path = "/usr/local/lib/skills-mcp/entry"
 const (
 	SkillDir  = "/skill"
 	Workspace = "/workspace"
+	Private   = "/private" // what is of the skill alone
+	Home      = Private + "/home"
+	Tmp       = Private + "/tmp"
 )
 
 // User and group of programs whose files are copied: nobody.
