@@ -47,11 +47,16 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	library := mcpserver.NewStdioServer(s.mcp)
 	mcpserver.WithWorkerPoolSize(stdioWorkers)(library)
 	library.SetErrorLogger(slog.NewLogLogger(s.log.Handler(), slog.LevelDebug))
+	box := newOutbox()
+	defer s.subscriptions.leave(box)
 	library.SetContextFunc(func(ctx context.Context) context.Context {
-		front.session = ctx
+		session := mcpserver.ClientSessionFromContext(ctx)
+		s.subscriptions.join(box, func(string) bool { return session.Initialized() })
+		front.session = withOutbox(ctx, box)
 		close(front.ready)
-		return ctx
+		return front.session
 	})
+	front.routes.Go(func() { box.drain(ctx, front.tell) })
 	var listening error
 	listened := make(chan struct{})
 	go func() {
@@ -187,6 +192,15 @@ func (f *stdioFront) route(ctx context.Context, head envelope, message json.RawM
 			_, _ = f.Write(append(response, '\n'))
 		}
 	})
+}
+
+// tell writes a notification.
+func (f *stdioFront) tell(n notice) error {
+	encoded, err := json.Marshal(n.notification(nil))
+	if err == nil {
+		_, err = f.Write(append(encoded, '\n'))
+	}
+	return err
 }
 
 // refuse answers what is no request.
