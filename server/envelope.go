@@ -19,6 +19,8 @@ type envelope struct {
 
 func (e envelope) isRequest() bool { return e.Method != "" && len(e.ID) > 0 }
 
+func (e envelope) isNotification() bool { return e.Method != "" && len(e.ID) == 0 }
+
 func (e envelope) isResponse() bool { return e.Method == "" && len(e.ID) > 0 }
 
 // malformed is what is wrong with a message that is none of JSON-RPC.

@@ -61,7 +61,7 @@ func newFixtureWith(t testing.TB, root string, wrap func(sandbox.Backend) sandbo
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = copies.Close() })
-	opts := server.Options{Version: "0.0.0-test", Catalog: skills, Workspaces: f.workspaces, Copies: copies}
+	opts := server.Options{Version: "0.0.0-test", Catalog: skills, Workspaces: f.workspaces, Copies: copies, Now: f.clock}
 	if slices.Contains(options, "sandbox=off") {
 		opts.Unavailable = "this test has no sandbox."
 	} else {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,10 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
 // shutdownTimeout is how long answers under way may take at shutdown.
@@ -30,8 +27,10 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, allowedHosts 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer s.expireWorkspaces(ctx)()
+	handler, expireSessions := s.handler(ctx, allowedHosts)
+	defer everyMinute(ctx, expireSessions)()
 	web := &http.Server{
-		Handler:           s.handler(allowedHosts),
+		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
@@ -56,31 +55,29 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, allowedHosts 
 	return nil
 }
 
-func (s *Server) handler(allowedHosts []string) http.Handler {
-	// Our own check of Host is stricter than the library's, and knows the
-	// hosts that the operator allows.
-	ids := &sessionIDs{}
-	streamable := mcpserver.NewStreamableHTTPServer(s.mcp,
-		mcpserver.WithSessionIdManager(ids),
-		mcpserver.WithDisableLocalhostProtection(true),
-		mcpserver.WithStreamableHTTPLogger(s.log))
-	sse := mcpserver.NewSSEServer(s.mcp,
-		mcpserver.WithSSEDisableLocalhostProtection(true),
-		mcpserver.WithUseFullURLForMessageEndpoint(false))
+// handler returns what serves until ctx ends, and what is to be called now and
+// then for idle sessions.
+func (s *Server) handler(ctx context.Context, allowedHosts []string) (handler http.Handler, expire func()) {
+	bodies := &bodies{}
+	endpoint := s.newMCPEndpoint(ctx, bodies)
+	sse := &sseEndpoint{server: s, bodies: bodies}
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", ids.guarded(s.routed(acknowledged(streamable))))
-	mux.Handle("/sse", sse.SSEHandler())
-	mux.Handle("/message", bounded(sse.MessageHandler()))
+	mux.Handle("/mcp", endpoint)
+	mux.HandleFunc("GET /sse", sse.open)
+	mux.HandleFunc("POST /message", sse.message)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, "ok\n")
 	})
-	return onlyFrom(allowedHosts, mux)
+	return onlyFrom(allowedHosts, mux), endpoint.sessions.expire
 }
 
 // onlyFrom refuses requests for other hosts and from other origins.
 func onlyFrom(allowedHosts []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body != http.NoBody { // which is waited for where it is not read, too
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyStall))
+		}
 		if !allowedHost(r.Host, allowedHosts) {
 			http.Error(w, "Forbidden: the Host header names neither loopback nor an allowed host", http.StatusForbidden)
 			return
@@ -118,42 +115,6 @@ func IsLoopback(host string) bool {
 	}
 	address, err := netip.ParseAddr(host)
 	return err == nil && address.Unmap().IsLoopback()
-}
-
-// bounded limits the body of a request.
-func bounded(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := readBody(w, r); ok {
-			next.ServeHTTP(w, r)
-		}
-	})
-}
-
-// readBody reads a body and puts it back for the next reader. It refuses what
-// cannot be a message.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	if r.Method != http.MethodPost {
-		return nil, true
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessageBytes))
-	var tooLong *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLong):
-		refuse(w, http.StatusRequestEntityTooLarge, mcp.INVALID_REQUEST, "the message is longer than 16 MiB")
-	case err != nil:
-		refuse(w, http.StatusBadRequest, mcp.PARSE_ERROR, "the body cannot be read")
-	case !utf8.Valid(body):
-		refuse(w, http.StatusBadRequest, mcp.PARSE_ERROR, "the message is not UTF-8")
-	default:
-		setBody(r, body)
-		return body, true
-	}
-	return nil, false
-}
-
-func setBody(r *http.Request, body []byte) {
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	r.ContentLength = int64(len(body))
 }
 
 func refuse(w http.ResponseWriter, status, code int, message string) {

@@ -182,28 +182,6 @@ func TestHTTPBadBodies(t *testing.T) {
 	}
 }
 
-// TestSSE: the legacy pair of endpoints works.
-func TestSSE(t *testing.T) {
-	url := newFixture(t, testdata.Valid()).serveHTTP(t)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/sse", nil)
-	must(t, err)
-	stream, err := http.DefaultClient.Do(request)
-	must(t, err)
-	defer stream.Body.Close()
-	events := bufio.NewScanner(stream.Body)
-	events.Buffer(nil, 1<<20)
-	endpoint := nextData(t, events)
-	post(t, url+endpoint, rpc(1, "initialize", map[string]any{
-		"protocolVersion": "2024-11-05", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "old", "version": "1"}}))
-	if data := nextData(t, events); !strings.Contains(data, `"protocolVersion":"2024-11-05"`) {
-		t.Errorf("answer to initialize: %s", data)
-	}
-	post(t, url+endpoint, rpc(2, "tools/call", map[string]any{"name": "findSkills", "arguments": map[string]any{}}))
-	if data := nextData(t, events); !strings.Contains(data, "skills-system-validation") {
-		t.Errorf("answer to findSkills: %s", data)
-	}
-}
-
 func nextData(t *testing.T, events *bufio.Scanner) string {
 	t.Helper()
 	for events.Scan() {

@@ -9,23 +9,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// acknowledged makes sure that a request to listen is acknowledged before it
+// listenWriter makes sure that a request to listen is acknowledged before it
 // ends, as MCP 2026-07-28 has it. Where a client asks only for what the server
 // never tells, the library acknowledges and ends at once, and then the end may
-// overtake the acknowledgement, which is lost. To be deleted when the library
-// (as of v1.2.1) writes both in order.
-func acknowledged(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The library refuses a header that is not the message's method.
-		if r.Header.Get(mcp.HeaderMethod) == string(mcp.MethodSubscriptionsListen) {
-			w = &listenWriter{ResponseWriter: w}
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// listenWriter writes the acknowledgement where the first event is the result
-// already. The library writes each event in one call.
+// overtake the acknowledgement, which is lost. So it writes the acknowledgement
+// where the first event is the result already. The library writes each event in
+// one call. To be deleted when the library (as of v1.2.1) writes both in order.
 type listenWriter struct {
 	http.ResponseWriter
 	begun bool
@@ -42,13 +31,8 @@ func (w *listenWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush implements [http.Flusher], without which the library would not
-// stream.
-func (w *listenWriter) Flush() {
-	if flusher, ok := w.ResponseWriter.(http.Flusher); ok {
-		flusher.Flush()
-	}
-}
+// Unwrap is for [http.ResponseController].
+func (w *listenWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // missingAcknowledgement gives the event that should have come before the
 // first one, or nothing. What ends at once listens for nothing.

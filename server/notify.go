@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
@@ -16,30 +15,17 @@ import (
 // function to give to [catalog.Catalog.Watch].
 func (s *Server) Notify(change catalog.Change) {
 	if listsDiffer(change.Before, change.After) {
-		s.mcp.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
-		s.mcp.SendNotificationToAllClients(mcp.MethodNotificationPromptsListChanged, nil)
+		s.subscriptions.listChanged(mcp.MethodNotificationResourcesListChanged)
+		s.subscriptions.listChanged(mcp.MethodNotificationPromptsListChanged)
 	}
-	for session, uris := range s.subscriptions.wanted() {
+	for box, uris := range s.subscriptions.wanted() {
 		for _, uri := range uris {
-			if !touched(change, uri) {
-				continue
+			if touched(change, uri) {
+				box.add(notice{mcp.MethodNotificationResourceUpdated, uri})
 			}
-			s.tellUpdated(session, uri)
 		}
 	}
 	s.log.Info("catalog changed", "skills", len(change.After.Skills()), "problems", len(change.After.Problems()), "files", len(change.Files))
-}
-
-// tellUpdated tells a client that a resource it subscribed to has changed.
-func (s *Server) tellUpdated(session mcpserver.ClientSession, uri string) {
-	notification := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION}
-	notification.Method = mcp.MethodNotificationResourceUpdated
-	notification.Params.AdditionalFields = map[string]any{"uri": uri}
-	select {
-	case session.NotificationChannel() <- notification:
-	default:
-		s.log.Warn("client does not take notifications; one is lost", "uri", uri)
-	}
 }
 
 // listsDiffer tells whether resources/list or prompts/list changed.

@@ -11,8 +11,7 @@ import (
 )
 
 // As with resources, every prompt is led to one that the library knows;
-// promptNameKey holds the skill's name. A name that no skill has is left as
-// it is, so that the library answers it.
+// promptNameKey holds the name that was asked for.
 const (
 	internalPromptName = "skills-mcp:prompt"
 	promptNameKey      = "skills-mcp/name"
@@ -28,14 +27,7 @@ func (s *Server) registerPrompts() {
 
 func (s *Server) hookPrompts(hooks *mcpserver.Hooks) {
 	hooks.AddBeforeGetPrompt(func(_ context.Context, _ any, request *mcp.GetPromptRequest) {
-		name := request.Params.Name
-		if _, ok := s.opts.Catalog.Snapshot().Lookup(name); !ok {
-			if name == internalPromptName {
-				request.Params.Name = "" // ours alone
-			}
-			return
-		}
-		arguments := map[string]string{promptNameKey: name}
+		arguments := map[string]string{promptNameKey: request.Params.Name}
 		if given, ok := request.Params.Arguments["arguments"]; ok {
 			arguments["arguments"] = given
 		}

@@ -143,10 +143,7 @@ func (f *fixture) stream(t *testing.T, url, era string, uris ...string) <-chan s
 	var request *http.Request
 	var err error
 	if era == "legacy" {
-		headers := legacy(t, url)
-		for _, uri := range uris {
-			post(t, url+"/mcp", rpc(2, "resources/subscribe", map[string]any{"uri": uri}), headers...)
-		}
+		headers := subscribed(t, url, uris)
 		request, err = http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/mcp", nil)
 		must(t, err)
 		for i := 0; i < len(headers); i += 2 {
@@ -171,10 +168,16 @@ func (f *fixture) stream(t *testing.T, url, era string, uris ...string) <-chan s
 		body, _ := io.ReadAll(response.Body)
 		t.Fatalf("stream: %s %s", response.Status, body)
 	}
+	return lines(response)
+}
+
+// lines are the messages of a stream of events, as they come.
+func lines(response *http.Response) <-chan string {
 	lines := make(chan string, 1000)
 	go func() {
 		defer response.Body.Close()
 		scanner := bufio.NewScanner(response.Body)
+		scanner.Buffer(nil, 1<<20)
 		for scanner.Scan() {
 			if data, ok := strings.CutPrefix(scanner.Text(), "data: "); ok {
 				lines <- data

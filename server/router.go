@@ -12,8 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// The router stands in front of the library on stdio and on streamable HTTP,
-// for what the library cannot do: serve methods that it does not know, and
+// The router stands in front of the library on every transport, for what the library cannot do: serve methods that it does not know, and
 // let a handler choose its error's code and data. Every request still goes
 // through the library, which so applies all its rules (session, headers,
 // version, cancellation, tracing) by itself. A method that it does not know
@@ -33,8 +32,8 @@ type answer struct {
 
 type answerKey struct{}
 
-// answerFrom gives the request's answer; where the router is not in front, as
-// on the legacy SSE transport, one that nobody reads.
+// answerFrom returns the request's answer; where the router is not in front, as
+// for a call in-process, one that nobody reads.
 func answerFrom(ctx context.Context) *answer {
 	if a, ok := ctx.Value(answerKey{}).(*answer); ok {
 		return a
@@ -215,24 +214,12 @@ func (s *Server) route(ctx context.Context, head envelope, message json.RawMessa
 	return mended, nil
 }
 
-// routed serves requests over HTTP; next is the library.
-func (s *Server) routed(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, ok := readBody(w, r)
-		if !ok {
-			return
-		}
-		var head envelope
-		var wrong *malformed
-		if r.Method == http.MethodPost {
-			head, wrong = parseEnvelope(body)
-		}
-		if wrong != nil {
-			refuse(w, http.StatusBadRequest, wrong.code, wrong.message)
-			return
-		}
+// routed returns what serves a message over HTTP; library serves what is no
+// request.
+func (s *Server) routed(library http.Handler) func(w http.ResponseWriter, r *http.Request, head envelope, body []byte) {
+	return func(w http.ResponseWriter, r *http.Request, head envelope, body []byte) {
 		if !head.isRequest() {
-			next.ServeHTTP(w, r)
+			library.ServeHTTP(w, r)
 			return
 		}
 		ctx, message, a := s.admit(r.Context(), head, body)
@@ -243,9 +230,9 @@ func (s *Server) routed(next http.Handler) http.Handler {
 		setBody(disguise, message)
 		mender := &mendingWriter{ResponseWriter: w, answer: a,
 			modern: mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))}
-		next.ServeHTTP(mender, disguise)
+		library.ServeHTTP(mender, disguise)
 		mender.writeStatus(mender.status)
-	})
+	}
 }
 
 // mendingWriter mends the response among what the library writes. The library

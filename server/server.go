@@ -18,6 +18,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -55,6 +56,8 @@ type Options struct {
 	// CompatIndex serves skill://index.json, as drafts of the Skills
 	// extension had it.
 	CompatIndex bool
+	// Now is the clock by which idle sessions expire. If nil, it is [time.Now].
+	Now func() time.Time
 	// Logger receives what happens. If nil, nothing is logged.
 	Logger *slog.Logger
 }
@@ -90,6 +93,9 @@ func New(opts Options) (*Server, error) {
 	s := &Server{opts: opts, log: opts.Logger}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
 	}
 	s.tools = []tool{s.activateTool(), s.readResourceTool(), s.execTool(), s.findSkillsTool()}
 	for _, name := range opts.Toolsets {

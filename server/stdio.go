@@ -43,8 +43,10 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer s.expireWorkspaces(ctx)()
 	none := make(chan struct{})
 	close(none)
-	front := &stdioFront{server: s, stop: cancel, out: newOutbox(), pending: newPending(), turns: make(turns, maxTurns), shaken: none}
+	front := &stdioFront{server: s, stop: cancel, out: newOutbox(), pending: newPending(), notices: newNotices(), turns: make(turns, maxTurns), shaken: none}
 	listened := front.listen(ctx)
+	defer s.subscriptions.leave(front.notices)
+	front.handlers.Go(func() { front.notices.drain(ctx, front.tell) })
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
@@ -108,6 +110,7 @@ type stdioFront struct {
 	ready    chan struct{}
 	out      *outbox
 	pending  *pending
+	notices  *notices // of changes that the client is still to be told of
 	turns    turns
 	handlers sync.WaitGroup
 	// shaken closes when the handshake that was read last is over. Only the
@@ -128,9 +131,11 @@ func (f *stdioFront) listen(ctx context.Context) chan error {
 	mcpserver.WithWorkerPoolSize(1)(library) // it has no calls to work on
 	library.SetErrorLogger(slog.NewLogLogger(f.server.log.Handler(), slog.LevelDebug))
 	library.SetContextFunc(func(ctx context.Context) context.Context {
-		f.session = ctx
+		session := mcpserver.ClientSessionFromContext(ctx)
+		f.server.subscriptions.join(f.notices, func(string) bool { return session.Initialized() })
+		f.session = withNotices(ctx, f.notices)
 		close(f.ready)
-		return ctx
+		return f.session
 	})
 	listened := make(chan error, 1)
 	go func() {
@@ -291,6 +296,15 @@ func (f *stdioFront) forward(line []byte) {
 		defer f.pending.done(message)
 		_, _ = f.feed.Write(append(line, '\n'))
 	})
+}
+
+// tell writes a notification.
+func (f *stdioFront) tell(n notice) error {
+	encoded, err := json.Marshal(n.notification(nil))
+	if err == nil {
+		_, err = f.Write(append(encoded, '\n'))
+	}
+	return err
 }
 
 // Write writes what the library sends by itself: notifications, and requests

@@ -15,10 +15,11 @@ type listeners struct {
 	// shookHands tells of a client of an earlier version, which gets
 	// everything as it is.
 	shookHands bool
-	open       []listener
+	open       []listening
 }
 
-type listener struct {
+// listening is one open request to listen.
+type listening struct {
 	id     json.RawMessage
 	filter mcp.SubscriptionFilter
 	// acknowledged tells that the first message, which says what is listened
@@ -37,18 +38,18 @@ func (l *listeners) take(head envelope) {
 	case string(mcp.MethodSubscriptionsListen):
 		var params mcp.SubscriptionsListenParams
 		if json.Unmarshal(head.Params, &params) == nil {
-			l.open = append(l.open, listener{id: head.ID, filter: params.Notifications})
+			l.open = append(l.open, listening{id: head.ID, filter: params.Notifications})
 		}
 	}
 }
 
 // answered notes that a request is over.
 func (l *listeners) answered(id json.RawMessage) {
-	l.open = slices.DeleteFunc(l.open, func(open listener) bool { return idKey(open.id) == idKey(id) })
+	l.open = slices.DeleteFunc(l.open, func(open listening) bool { return idKey(open.id) == idKey(id) })
 }
 
 // find gives the open request of an id, or nil.
-func (l *listeners) find(id json.RawMessage) *listener {
+func (l *listeners) find(id json.RawMessage) *listening {
 	for i := range l.open {
 		if idKey(l.open[i].id) == idKey(id) {
 			return &l.open[i]
@@ -139,14 +140,9 @@ func isSubscribable(method string) bool {
 	return false
 }
 
-func (l listener) wants(head envelope) bool {
-	switch head.Method {
-	case mcp.MethodNotificationToolsListChanged:
-		return l.filter.ToolsListChanged
-	case mcp.MethodNotificationPromptsListChanged:
-		return l.filter.PromptsListChanged
-	case mcp.MethodNotificationResourcesListChanged:
-		return l.filter.ResourcesListChanged
+func (l listening) wants(head envelope) bool {
+	if head.Method != mcp.MethodNotificationResourceUpdated {
+		return listed(l.filter)(head.Method)
 	}
 	var params struct {
 		URI string `json:"uri"`

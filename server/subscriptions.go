@@ -10,32 +10,49 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// maxSubscriptions bounds the URIs of one subscriber, so that a client that
-// retries in a loop with ever new ones costs little.
-const maxSubscriptions = 10_000
+// What subscriptions may cost, so that a client that retries in a loop with
+// ever new URIs costs little. What is more gets no updates.
+const (
+	// maxSubscriptions bounds the URIs of one client.
+	maxSubscriptions = 10_000
+	// maxSubscribedBytes bounds the length of one client's URIs together.
+	maxSubscribedBytes = 4 << 20
+	// maxSubscribedBytesOfAll bounds that of all clients.
+	maxSubscribedBytesOfAll = 64 << 20
+	// maxListeners bounds the clients that can be told of changes: sessions,
+	// and open requests to listen. Sessions have their own, lower bound.
+	maxListeners = 2 * maxSessions
+)
 
-// subscriber is who wants to hear of resources: a session, or one of its
-// requests to listen (from protocol version 2026-07-28 on).
-type subscriber struct {
-	session mcpserver.ClientSession
-	listen  string // the request's id, or empty
+// listener is a client that hears of changes: a session, or over HTTP one
+// request to listen (from protocol version 2026-07-28 on).
+type listener struct {
+	// hears reports whether it is told of changes of a list.
+	hears func(method string) bool
+	// uris are the resources that it subscribed to, by the id of the request
+	// to listen that asked, or empty.
+	uris  map[string]map[string]struct{}
+	count int
+	bytes int
 }
 
-// subscriptions knows who wants to hear of which resource. The library
-// accepts subscriptions and leaves their keeping to its user.
+// subscriptions knows who wants to hear of what. The library accepts
+// subscriptions and leaves their keeping to its user.
 type subscriptions struct {
-	mu   sync.Mutex
-	uris map[subscriber]map[string]struct{}
-	// sessions finds the session of an id: the library makes a new value of
-	// it for each HTTP request, of which only the registered one can be
-	// written to.
-	sessions map[string]mcpserver.ClientSession
+	mu        sync.Mutex
+	listeners map[*notices]*listener
+	bytes     int
+}
+
+type noticesKey struct{}
+
+// withNotices notes among whose notices belongs what a request subscribes to.
+func withNotices(ctx context.Context, box *notices) context.Context {
+	return context.WithValue(ctx, noticesKey{}, box)
 }
 
 func (s *Server) hookSubscriptions(hooks *mcpserver.Hooks) {
 	subs := &s.subscriptions
-	hooks.AddOnRegisterSession(func(_ context.Context, session mcpserver.ClientSession) { subs.register(session) })
-	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) { subs.unregister(session) })
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, request *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
 		s.subscribe(ctx, "", request.Params.URI)
 	})
@@ -50,101 +67,166 @@ func (s *Server) hookSubscriptions(hooks *mcpserver.Hooks) {
 	})
 }
 
-// subscribe notes what a subscriber wants to hear of.
+// subscribe notes what the client of a request wants to hear of.
 func (s *Server) subscribe(ctx context.Context, listen string, uris ...string) {
 	uris = s.subscribable(uris...)
-	s.subscriptions.add(ctx, listen, uris...)
+	if refused := s.subscriptions.add(ctx, listen, uris...); refused > 0 {
+		s.log.Warn("too many subscriptions; some get no updates", "refused", refused)
+	}
 	s.noteStates(uris...)
 }
 
-func (s *subscriptions) register(session mcpserver.ClientSession) {
+// room reports whether there is room for one more that hears of changes.
+func (s *subscriptions) room() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sessions == nil {
-		s.sessions = map[string]mcpserver.ClientSession{}
-	}
-	s.sessions[session.SessionID()] = session
+	return len(s.listeners) < maxListeners
 }
 
-func (s *subscriptions) unregister(session mcpserver.ClientSession) {
+// join lets a client hear of changes, until it leaves.
+func (s *subscriptions) join(box *notices, hears func(method string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.sessions, session.SessionID())
-	for subscriber := range s.uris {
-		if subscriber.session == session {
-			delete(s.uris, subscriber)
-		}
+	if s.listeners == nil {
+		s.listeners = map[*notices]*listener{}
 	}
+	s.listeners[box] = &listener{hears: hears, uris: map[string]map[string]struct{}{}}
 }
 
-// lasting gives the registered session behind a request's. A session without
-// an id is the stream of a request to listen and stands for itself.
-func (s *subscriptions) lasting(ctx context.Context) mcpserver.ClientSession {
-	session := mcpserver.ClientSessionFromContext(ctx)
-	if session == nil || session.SessionID() == "" {
-		return session
-	}
-	return s.sessions[session.SessionID()]
-}
-
-func (s *subscriptions) add(ctx context.Context, listen string, uris ...string) {
+// leave ends all that a client subscribed to.
+func (s *subscriptions) leave(box *notices) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	who := subscriber{s.lasting(ctx), listen}
-	if who.session == nil {
-		return
+	if who := s.listeners[box]; who != nil {
+		s.bytes -= who.bytes
+		delete(s.listeners, box)
 	}
-	if s.uris == nil {
-		s.uris = map[subscriber]map[string]struct{}{}
+}
+
+// of returns the client of a request, or nil; the caller holds the lock.
+func (s *subscriptions) of(ctx context.Context) (*notices, *listener) {
+	box, _ := ctx.Value(noticesKey{}).(*notices)
+	return box, s.listeners[box]
+}
+
+// add notes URIs for the client of a request, and returns for how many there
+// was no room.
+func (s *subscriptions) add(ctx context.Context, listen string, uris ...string) (refused int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, who := s.of(ctx)
+	if who == nil {
+		return 0
 	}
 	for _, uri := range uris {
-		if s.uris[who] == nil {
-			s.uris[who] = map[string]struct{}{}
+		if _, ok := who.uris[listen][uri]; ok {
+			continue
 		}
-		if len(s.uris[who]) < maxSubscriptions {
-			s.uris[who][uri] = struct{}{}
+		if who.count >= maxSubscriptions || who.bytes+len(uri) > maxSubscribedBytes || s.bytes+len(uri) > maxSubscribedBytesOfAll {
+			refused++
+			continue
 		}
+		if who.uris[listen] == nil {
+			who.uris[listen] = map[string]struct{}{}
+		}
+		who.uris[listen][uri] = struct{}{}
+		who.count++
+		who.bytes += len(uri)
+		s.bytes += len(uri)
 	}
+	return refused
 }
 
+// remove ends subscriptions of the client of a request.
 func (s *subscriptions) remove(ctx context.Context, listen string, uris ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	who := subscriber{s.lasting(ctx), listen}
-	for _, uri := range uris {
-		delete(s.uris[who], uri)
+	if box, who := s.of(ctx); who != nil {
+		for _, uri := range uris {
+			s.cut(who, listen, uri)
+			if !who.wants(uri) {
+				box.drop(notice{mcp.MethodNotificationResourceUpdated, uri})
+			}
+		}
 	}
-	if len(s.uris[who]) == 0 {
-		delete(s.uris, who)
+}
+
+// cut ends one subscription; the caller holds the lock.
+func (s *subscriptions) cut(who *listener, listen, uri string) {
+	if _, ok := who.uris[listen][uri]; !ok {
+		return
 	}
+	delete(who.uris[listen], uri)
+	if len(who.uris[listen]) == 0 {
+		delete(who.uris, listen)
+	}
+	who.count--
+	who.bytes -= len(uri)
+	s.bytes -= len(uri)
+}
+
+// wants reports whether any of the client's requests subscribed to a URI.
+func (l *listener) wants(uri string) bool {
+	for _, uris := range l.uris {
+		if _, ok := uris[uri]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // forget ends all subscriptions to a URI.
 func (s *subscriptions) forget(uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for who, uris := range s.uris {
-		delete(uris, uri)
-		if len(uris) == 0 {
-			delete(s.uris, who)
+	for _, who := range s.listeners {
+		for listen := range who.uris {
+			s.cut(who, listen, uri)
 		}
 	}
 }
 
-// wanted gives the sessions and the URIs they subscribed to, sorted, each
+// wanted returns the clients and the URIs they subscribed to, sorted, each
 // once.
-func (s *subscriptions) wanted() map[mcpserver.ClientSession][]string {
+func (s *subscriptions) wanted() map[*notices][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	wanted := make(map[mcpserver.ClientSession][]string, len(s.uris))
-	for who, uris := range s.uris {
-		for uri := range uris {
-			wanted[who.session] = append(wanted[who.session], uri)
+	wanted := make(map[*notices][]string, len(s.listeners))
+	for box, who := range s.listeners {
+		var all []string
+		for _, uris := range who.uris {
+			for uri := range uris {
+				all = append(all, uri)
+			}
 		}
-	}
-	for session, uris := range wanted {
-		slices.Sort(uris)
-		wanted[session] = slices.Compact(uris)
+		slices.Sort(all)
+		wanted[box] = slices.Compact(all)
 	}
 	return wanted
+}
+
+// listChanged tells who hears of a list that it has changed.
+func (s *subscriptions) listChanged(method string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for box, who := range s.listeners {
+		if who.hears(method) {
+			box.add(notice{method: method})
+		}
+	}
+}
+
+// listed returns whether a request to listen asked for changes of a list.
+func listed(filter mcp.SubscriptionFilter) func(method string) bool {
+	return func(method string) bool {
+		switch method {
+		case mcp.MethodNotificationToolsListChanged:
+			return filter.ToolsListChanged
+		case mcp.MethodNotificationPromptsListChanged:
+			return filter.PromptsListChanged
+		case mcp.MethodNotificationResourcesListChanged:
+			return filter.ResourcesListChanged
+		}
+		return false
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
@@ -15,8 +17,8 @@ import (
 // each is looked at after every run there.
 const maxNewsURIs = 1000
 
-// expiryInterval is how often it is looked whether a workspace has expired, so
-// that its subscribers hear of it though nobody calls.
+// expiryInterval is how often it is looked whether a workspace or a session has
+// expired, so that subscribers hear of it though nobody calls.
 const expiryInterval = time.Minute
 
 // workspaceNews knows in which state the subscribers of files of workspaces
@@ -149,10 +151,10 @@ func (s *Server) tellSubscribers(changed map[string]bool) {
 	if len(changed) == 0 {
 		return
 	}
-	for session, uris := range s.subscriptions.wanted() {
+	for box, uris := range s.subscriptions.wanted() {
 		for _, uri := range uris {
 			if changed[uri] {
-				s.tellUpdated(session, uri)
+				box.add(notice{mcp.MethodNotificationResourceUpdated, uri})
 			}
 		}
 	}
@@ -164,6 +166,12 @@ func (s *Server) expireWorkspaces(ctx context.Context) (stop func()) {
 	if s.opts.Workspaces == nil {
 		return func() {}
 	}
+	return everyMinute(ctx, func() { s.opts.Workspaces.Expire() })
+}
+
+// everyMinute calls expire again and again until stop is called, which waits
+// for it.
+func everyMinute(ctx context.Context, expire func()) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var looking sync.WaitGroup
 	looking.Go(func() {
@@ -174,7 +182,7 @@ func (s *Server) expireWorkspaces(ctx context.Context) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				s.opts.Workspaces.Expire()
+				expire()
 			}
 		}
 	})

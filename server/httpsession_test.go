@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/testdata"
 )
 
@@ -16,7 +20,9 @@ func send(t *testing.T, method, url string, headers ...string) *http.Response {
 	must(t, err)
 	request.Header.Set("Accept", "text/event-stream")
 	for i := 0; i+1 < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
+		if headers[i+1] != "" {
+			request.Header.Set(headers[i], headers[i+1])
+		}
 	}
 	response, err := http.DefaultClient.Do(request)
 	must(t, err)
@@ -109,6 +115,65 @@ func TestHTTPEndedSessionsAreBounded(t *testing.T) {
 	for i, status := range map[int]int{0: http.StatusOK, 1: http.StatusNotFound, remembered: http.StatusNotFound} {
 		if response, _ := post(t, url, rpc(1, "tools/list", map[string]any{}), session(i)...); response.StatusCode != status {
 			t.Errorf("session ended %d ends ago: %s, want %d", remembered-i, response.Status, status)
+		}
+	}
+}
+
+// TestHTTPIdleSessionsExpire: a session that nobody uses is answered with 404
+// after an hour, and its subscriptions are gone; one with a stream or with a
+// run is in use.
+func TestHTTPIdleSessionsExpire(t *testing.T) {
+	f, a := goneFixture(t)
+	base := f.serveHTTP(t)
+	url := base + "/mcp"
+	idle, streaming, running := legacy(t, base), legacy(t, base), legacy(t, base)
+	if response := send(t, http.MethodGet, url, streaming...); response.StatusCode != http.StatusOK {
+		t.Fatalf("stream: %s", response.Status)
+	}
+	startHTTP(t, url, rpc(2, "tools/call", execParams("until [ -e go ]; do sleep 0.01; done")), running...)
+	workspace := a.begins(t)
+	list := rpc(3, "tools/list", map[string]any{})
+	ask := func(name string, headers []string, want int) {
+		t.Helper()
+		if response, body := post(t, url, list, headers...); response.StatusCode != want {
+			t.Errorf("%s: %s %s, want %d", name, response.Status, body, want)
+		}
+	}
+	f.advance(59 * time.Minute)
+	ask("used within the hour", idle, http.StatusOK)
+	f.advance(59 * time.Minute)
+	ask("used within the hour again", idle, http.StatusOK)
+	f.advance(61 * time.Minute)
+	ask("idle", idle, http.StatusNotFound)
+	ask("with a stream", streaming, http.StatusOK)
+	ask("with a run", running, http.StatusOK)
+	must(t, os.WriteFile(filepath.Join(workspace, "go"), nil, 0o644))
+	if result := a.ends(t); result.Status != sandbox.Exited {
+		t.Errorf("the run ended as %v", result.Status)
+	}
+	ask("a new one", legacy(t, base), http.StatusOK)
+}
+
+// TestHTTPSessionsAreBounded: for one session too many the longest idle one
+// ends, and none that is in use.
+func TestHTTPSessionsAreBounded(t *testing.T) {
+	base := newFixture(t, testdata.Valid()).serveHTTP(t)
+	url := base + "/mcp"
+	const most = 1000
+	streaming, first, second := legacy(t, base), legacy(t, base), legacy(t, base)
+	if response := send(t, http.MethodGet, url, streaming...); response.StatusCode != http.StatusOK {
+		t.Fatalf("stream: %s", response.Status)
+	}
+	for range most - 2 {
+		post(t, url, rpc(1, "initialize", initialize))
+	}
+	for _, test := range []struct {
+		name    string
+		headers []string
+		status  int
+	}{{"the longest idle", first, http.StatusNotFound}, {"the next one", second, http.StatusOK}, {"one with a stream", streaming, http.StatusOK}} {
+		if response, body := post(t, url, rpc(2, "tools/list", map[string]any{}), test.headers...); response.StatusCode != test.status {
+			t.Errorf("%s: %s %s, want %d", test.name, response.Status, body, test.status)
 		}
 	}
 }

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// streamEnd is how long the rest of a stream that has ended may take to be
+// taken by its client.
+const streamEnd = time.Second
+
+// eventStream is a response to which events are written from several sides,
+// each in one call: answers, and what a client is to be told.
+type eventStream struct {
+	http.ResponseWriter
+
+	mu    sync.Mutex
+	once  sync.Once
+	begun chan struct{} // closes when the first event, or the header, is out
+}
+
+func newEventStream(w http.ResponseWriter) *eventStream {
+	return &eventStream{ResponseWriter: w, begun: make(chan struct{})}
+}
+
+// Unwrap is for [http.ResponseController].
+func (s *eventStream) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+func (s *eventStream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ResponseWriter.Write(p)
+}
+
+// Flush implements [http.Flusher].
+func (s *eventStream) Flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = http.NewResponseController(s.ResponseWriter).Flush()
+	s.once.Do(func() { close(s.begun) })
+}
+
+// send writes a message as an event.
+func (s *eventStream) send(message []byte) error {
+	event := append(append([]byte("event: message\ndata: "), message...), "\n\n"...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.ResponseWriter.Write(event); err != nil {
+		return err
+	}
+	return http.NewResponseController(s.ResponseWriter).Flush()
+}
+
+func (s *eventStream) notify(notification mcp.JSONRPCNotification) error {
+	encoded, err := json.Marshal(notification)
+	if err != nil {
+		return err
+	}
+	return s.send(encoded)
+}
+
+// carry writes what a client is to be told among what serve writes, from its first
+// event on and until it returns or ctx ends. Every notice gets the tag, unless
+// that is nil. A client that does not read is not waited for at the end.
+func (s *eventStream) carry(ctx context.Context, box *notices, tag any, serve func()) {
+	freed := context.AfterFunc(ctx, func() {
+		_ = http.NewResponseController(s.ResponseWriter).SetWriteDeadline(time.Now().Add(streamEnd))
+	})
+	ctx, cancel := context.WithCancel(ctx)
+	var draining sync.WaitGroup
+	draining.Go(func() {
+		select {
+		case <-s.begun:
+			box.drain(ctx, func(n notice) error { return s.notify(n.notification(tag)) })
+		case <-ctx.Done():
+		}
+	})
+	serve()
+	cancel()
+	draining.Wait()
+	freed()
+}

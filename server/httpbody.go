@@ -1,0 +1,131 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// What the bodies of requests may cost.
+const (
+	// bodyTimeout is how long a body may take to arrive.
+	bodyTimeout = 60 * time.Second
+	// bodyStall is how long nothing of it may come.
+	bodyStall = 10 * time.Second
+	// smallBodyBytes is what every request may hold at any time.
+	smallBodyBytes = 64 << 10
+	// largeBodyBytes bounds what all requests hold together beyond that,
+	// until they are answered.
+	largeBodyBytes = 64 << 20
+)
+
+// bodies reads the bodies of requests.
+type bodies struct {
+	mu   sync.Mutex
+	held int // bytes beyond smallBodyBytes of all requests
+}
+
+var errTooManyBodies = errors.New("too many long messages at once")
+
+// read reads the body of a request and puts it back for the next reader, or
+// answers what cannot be a message. release is to be called when the request
+// is over.
+func (b *bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
+	var held int
+	release = func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.held -= held
+		held = 0
+	}
+	body, err := b.collect(w, r, &held)
+	if err == nil && !utf8.Valid(body) {
+		refuse(w, http.StatusBadRequest, mcp.PARSE_ERROR, "the message is not UTF-8")
+	} else if err == nil {
+		setBody(r, body)
+		return body, release, true
+	} else {
+		refuseBody(w, err)
+	}
+	release()
+	return nil, nil, false
+}
+
+// collect reads a body as it comes, and takes memory only for what has come.
+func (b *bodies) collect(w http.ResponseWriter, r *http.Request, held *int) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	control := http.NewResponseController(w)
+	// The connection's reader goes on after the body, to see its end.
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	end := time.Now().Add(bodyTimeout)
+	limited := http.MaxBytesReader(w, r.Body, maxMessageBytes)
+	body := make([]byte, 0, 4<<10)
+	for {
+		if len(body) == cap(body) {
+			room := min(2*cap(body), maxMessageBytes+1)
+			if err := b.hold(room-smallBodyBytes, held); err != nil {
+				return nil, err
+			}
+			body = append(make([]byte, 0, room), body...)
+		}
+		if next := time.Now().Add(bodyStall); next.Before(end) {
+			_ = control.SetReadDeadline(next)
+		} else {
+			_ = control.SetReadDeadline(end)
+		}
+		n, err := limited.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if errors.Is(err, io.EOF) {
+			return body, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// hold raises what a request holds beyond what every one may.
+func (b *bodies) hold(bytes int, held *int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if bytes <= *held {
+		return nil
+	}
+	if b.held+bytes-*held > largeBodyBytes {
+		return errTooManyBodies
+	}
+	b.held += bytes - *held
+	*held = bytes
+	return nil
+}
+
+// refuseBody answers a request whose body was not read to its end.
+func refuseBody(w http.ResponseWriter, err error) {
+	w.Header().Set("Connection", "close") // rather than wait for the rest of it
+	var tooLong *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLong):
+		refuse(w, http.StatusRequestEntityTooLarge, mcp.INVALID_REQUEST, "the message is longer than 16 MiB")
+	case errors.Is(err, errTooManyBodies):
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, "too many long messages are being served; try again in a moment")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		refuse(w, http.StatusRequestTimeout, mcp.INVALID_REQUEST, "the message did not arrive in time")
+	default:
+		refuse(w, http.StatusBadRequest, mcp.PARSE_ERROR, "the body cannot be read")
+	}
+}
+
+func setBody(r *http.Request, body []byte) {
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
+}

@@ -1,0 +1,172 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// mcpEndpoint is streamable HTTP: it stands in front of the router and the
+// library, gives every request the lifetime that its protocol version asks
+// for, and carries what clients are to be told of changes.
+type mcpEndpoint struct {
+	server   *Server
+	bodies   *bodies
+	sessions *httpSessions
+	// next is the router, and behind it the library.
+	next func(w http.ResponseWriter, r *http.Request, head envelope, body []byte)
+}
+
+func (s *Server) newMCPEndpoint(ctx context.Context, bodies *bodies) *mcpEndpoint {
+	sessions := newHTTPSessions(ctx, s.opts.Now, &s.subscriptions)
+	// Our own check of Host is stricter than the library's, and knows the
+	// hosts that the operator allows.
+	library := mcpserver.NewStreamableHTTPServer(s.mcp,
+		mcpserver.WithSessionIdManager(sessions),
+		mcpserver.WithDisableLocalhostProtection(true),
+		mcpserver.WithStreamableHTTPLogger(s.log))
+	sessions.forgo = func(id string) {
+		library.Handle(discarded{}, &mcpserver.HTTPRequest{Method: http.MethodDelete, Context: ctx,
+			Header: http.Header{mcpserver.HeaderKeySessionID: {id}}})
+	}
+	return &mcpEndpoint{server: s, bodies: bodies, sessions: sessions, next: s.routed(library)}
+}
+
+// discarded is an answer that nobody reads.
+type discarded struct{}
+
+func (discarded) Header() http.Header         { return http.Header{} }
+func (discarded) WriteHeader(int)             {}
+func (discarded) Write(p []byte) (int, error) { return len(p), nil }
+func (discarded) Flush()                      {}
+func (discarded) CanStream() bool             { return false }
+
+func (e *mcpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, release, ok := e.bodies.read(w, r)
+	if !ok {
+		return
+	}
+	defer release()
+	var head envelope
+	if r.Method == http.MethodPost {
+		var wrong *malformed
+		if head, wrong = parseEnvelope(body); wrong != nil {
+			refuse(w, http.StatusBadRequest, wrong.code, wrong.message)
+			return
+		}
+	}
+	stated := statedVersions(r, head)
+	id := r.Header.Get(mcpserver.HeaderKeySessionID)
+	switch {
+	case head.isNotification() && stated.unattributable(id):
+		// From 2026-07-28 on the end of a stream is what cancels its request;
+		// a notification names a request by an id that other clients have
+		// too, so it changes nothing. Some clients send it all the same, and
+		// take a refusal for the end of the connection.
+		w.WriteHeader(http.StatusAccepted)
+	case stated.modern() && head.Method == string(mcp.MethodSubscriptionsListen):
+		e.listen(w, r, head, body)
+	case stated.modern():
+		e.next(w, r, head, body) // until its connection ends
+	case head.Method == string(mcp.MethodInitialize):
+		e.initialize(w, r, head, body)
+	case id == "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete):
+		http.Error(w, "Bad Request: Mcp-Session-Id is missing", http.StatusBadRequest)
+	case id == "":
+		e.next(w, r, head, body) // which says why not
+	default:
+		e.inSession(w, r, id, head, body)
+	}
+}
+
+// versions are the protocol versions that a message states.
+type versions struct{ header, meta string }
+
+func statedVersions(r *http.Request, head envelope) versions {
+	var params struct {
+		Meta *mcp.Meta `json:"_meta"`
+	}
+	_ = json.Unmarshal(head.Params, &params)
+	return versions{r.Header.Get(mcp.HeaderProtocolVersion), params.Meta.ProtocolVersion()}
+}
+
+// modern reports whether a message is of 2026-07-28 or later, which has no
+// sessions.
+func (v versions) modern() bool {
+	return mcp.IsModernProtocol(v.header) || mcp.IsModernProtocol(v.meta)
+}
+
+// unattributable reports whether nothing says whose notification it is. One
+// that contradicts itself is left to the library to refuse.
+func (v versions) unattributable(session string) bool {
+	if v.header != "" && (!mcp.IsValidProtocolVersion(v.header) || v.meta != "" && v.header != v.meta) {
+		return false
+	}
+	return v.modern() || session == ""
+}
+
+func (e *mcpEndpoint) initialize(w http.ResponseWriter, r *http.Request, head envelope, body []byte) {
+	if !e.sessions.room() {
+		refuse(w, http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, "too many sessions are in use; try again later")
+		return
+	}
+	e.next(w, r, head, body)
+}
+
+// listen serves a request to listen, and tells its client of changes once it
+// is acknowledged.
+func (e *mcpEndpoint) listen(w http.ResponseWriter, r *http.Request, head envelope, body []byte) {
+	subs := &e.server.subscriptions
+	if !subs.room() {
+		refuse(w, http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, "too many clients listen; try again later")
+		return
+	}
+	var params mcp.SubscriptionsListenParams
+	_ = json.Unmarshal(head.Params, &params) // the library refuses what is wrong
+	box := newNotices()
+	subs.join(box, listed(params.Notifications))
+	defer subs.leave(box)
+	stream := newEventStream(&listenWriter{ResponseWriter: w})
+	stream.carry(r.Context(), box, head.ID, func() {
+		e.next(stream, r.WithContext(withNotices(r.Context(), box)), head, body)
+	})
+}
+
+// inSession serves a request of a session. It lasts until it is answered or
+// canceled, or the session ends; a stream also ends with its connection.
+func (e *mcpEndpoint) inSession(w http.ResponseWriter, r *http.Request, id string, head envelope, body []byte) {
+	session, leave, no := e.sessions.enter(r, id)
+	if no != nil {
+		http.Error(w, no.reason, no.status)
+		return
+	}
+	defer leave()
+	lasting := e.sessions.context(session)
+	switch r.Method {
+	case http.MethodDelete:
+		e.sessions.end(id)
+		w.WriteHeader(http.StatusOK)
+	case http.MethodGet:
+		ctx, cancel := during(r.Context(), lasting)
+		defer cancel()
+		stream := newEventStream(w)
+		stream.carry(ctx, session.box, nil, func() { e.next(stream, r.WithContext(ctx), head, body) })
+	default:
+		ctx, cancel := during(context.WithoutCancel(r.Context()), lasting)
+		defer cancel()
+		e.next(w, r.WithContext(withNotices(ctx, session.box)), head, body)
+	}
+}
+
+// during returns ctx as long as another one lasts too.
+func during(ctx, other context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(other, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}

@@ -1,0 +1,180 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// maxSSECalls bounds the requests of one session that are not answered yet,
+// or whose answers its client has not read.
+const maxSSECalls = 1000
+
+// sseEndpoint is the transport of 2024-11-05: a stream of events at /sse, and
+// messages posted to /message. It is ours, since the library's has no way for
+// the router, lets requests outlive their client, and opens its streams to
+// every origin.
+type sseEndpoint struct {
+	server *Server
+	bodies *bodies
+
+	mu       sync.Mutex
+	sessions map[string]*sseSession
+}
+
+// sseSession lasts as long as its stream.
+type sseSession struct {
+	ctx    context.Context
+	stream *eventStream
+	calls  sync.WaitGroup
+	slots  chan struct{} // one for each call under way
+}
+
+// open serves a stream.
+func (e *sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
+	_, release, ok := e.bodies.read(w, r)
+	if !ok {
+		return
+	}
+	release()
+	subs := &e.server.subscriptions
+	if !subs.room() {
+		http.Error(w, "Too many clients; try again later", http.StatusServiceUnavailable)
+		return
+	}
+	id, box := rand.Text(), newNotices()
+	client := mcpserver.NewInProcessSession(id, nil)
+	ctx := withNotices(e.server.mcp.WithContext(r.Context(), client), box)
+	session := &sseSession{ctx: ctx, stream: newEventStream(w), slots: make(chan struct{}, maxSSECalls)}
+	if err := e.server.mcp.RegisterSession(ctx, client); err != nil {
+		http.Error(w, "The session cannot be opened", http.StatusInternalServerError)
+		return
+	}
+	defer e.server.mcp.UnregisterSession(ctx, id)
+	subs.join(box, func(string) bool { return client.Initialized() })
+	defer subs.leave(box)
+	e.enter(id, session)
+	session.stream.carry(ctx, box, nil, func() {
+		defer e.leave(id, session)
+		session.begin(id)
+		session.tell(client.ClientNotifications())
+	})
+}
+
+func (e *sseEndpoint) enter(id string, session *sseSession) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.sessions == nil {
+		e.sessions = map[string]*sseSession{}
+	}
+	e.sessions[id] = session
+}
+
+// leave takes no more messages, and waits for those that were taken.
+func (e *sseEndpoint) leave(id string, session *sseSession) {
+	e.mu.Lock()
+	delete(e.sessions, id)
+	e.mu.Unlock()
+	session.calls.Wait()
+}
+
+// begin writes the first event, which says where messages are posted to.
+func (s *sseSession) begin(id string) {
+	header := s.stream.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-cache")
+	header.Set("X-Accel-Buffering", "no")
+	_, _ = fmt.Fprintf(s.stream, "event: endpoint\ndata: /message?sessionId=%s\n\n", id)
+	s.stream.Flush()
+}
+
+// tell writes what requests report meanwhile, until the client is gone.
+func (s *sseSession) tell(notifications <-chan mcp.JSONRPCNotification) {
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case notification := <-notifications:
+			_ = s.stream.notify(notification)
+		}
+	}
+}
+
+// message takes one message, and answers a request on the session's stream.
+func (e *sseEndpoint) message(w http.ResponseWriter, r *http.Request) {
+	id := r.URL.Query().Get("sessionId")
+	body, release, ok := e.bodies.read(w, r)
+	if !ok {
+		return
+	}
+	head, wrong := parseEnvelope(body)
+	if wrong != nil {
+		release()
+		refuse(w, http.StatusBadRequest, wrong.code, wrong.message)
+		return
+	}
+	status := e.take(id, head, body, release)
+	if status != http.StatusAccepted {
+		release()
+		refuse(w, status, mcp.INVALID_REQUEST, http.StatusText(status)+": no such session, or it has too many requests under way")
+		return
+	}
+	w.WriteHeader(status)
+}
+
+// take begins to serve a message; done is called when it is served, unless
+// it is refused.
+func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (status int) {
+	e.mu.Lock()
+	defer e.mu.Unlock() // so that leave waits for the call
+	session := e.sessions[id]
+	if session == nil {
+		return http.StatusNotFound
+	}
+	if !head.isRequest() {
+		session.calls.Go(func() {
+			defer done()
+			e.server.respond(session.ctx, head, body)
+		})
+		return http.StatusAccepted
+	}
+	select {
+	case session.slots <- struct{}{}:
+	default:
+		return http.StatusTooManyRequests
+	}
+	session.calls.Go(func() {
+		defer func() { <-session.slots }()
+		defer done()
+		if response := e.server.respond(session.ctx, head, body); response != nil {
+			_ = session.stream.send(response)
+		}
+	})
+	return http.StatusAccepted
+}
+
+// respond serves a message. It returns nil for what has no answer.
+func (s *Server) respond(ctx context.Context, head envelope, message json.RawMessage) []byte {
+	if !head.isRequest() {
+		defer func() {
+			if cause := recover(); cause != nil {
+				s.log.Error("notification panicked", "method", head.Method, "panic", cause, "stack", string(debug.Stack()))
+			}
+		}()
+		s.mcp.HandleMessage(ctx, message)
+		return nil
+	}
+	response, err := s.route(ctx, head, message)
+	if err != nil {
+		s.log.Error("request failed", "method", head.Method, "error", err)
+		return refusal(head, asFailure(err))
+	}
+	return response
+}
