@@ -35,7 +35,7 @@ func (r Rule) hint() string {
 	case SpecialFile:
 		return "Only regular files can be read."
 	case TooLarge:
-		return "Read the file in pages, by offset and length."
+		return "Make it smaller, or have a program look into it."
 	case Denied:
 		return "The file's permissions keep the server from reading it."
 	case OutOfRange:

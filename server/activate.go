@@ -78,6 +78,7 @@ func (s *Server) activation(ctx context.Context, skill *catalog.Skill, arguments
 		s.writeFiles(&text, skill, files, more)
 		s.writeTools(&text, skill, tree)
 		s.writeRights(&text, skill)
+		s.writeVisible(&text, skill, tree, read.body)
 		if missing := lackText(s.lacks(ctx, skill, files)); missing != "" {
 			fmt.Fprintf(&text, "%s Do without the programs that need them, or tell the user what to install.\n", sealed(missing))
 		}

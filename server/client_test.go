@@ -149,8 +149,8 @@ type answer struct {
 }
 
 type answerPart struct {
-	Type, Text, MIMEType, Data string
-	Resource                   contents
+	Type, Text, MIMEType, Data, URI string
+	Resource                        contents
 }
 
 // contents are those of a resource.

@@ -95,7 +95,10 @@ func (h hostileSkills) testSparse(t *testing.T) {
 		}
 		return h.call(t, "readResource", arguments)
 	}
-	if a := read(nil); a.IsError || !strings.Contains(a.text(), `Read on with "offset": 262144.`) {
+	if a := read(nil); a.IsError || len(a.Content) != 2 || a.Content[1].Type != "resource_link" {
+		t.Errorf("the whole: %+v", a)
+	}
+	if a := read(map[string]any{"length": size}); a.IsError || !strings.Contains(a.text(), `Read on with "offset": 262144.`) {
 		t.Errorf("the first page: %s", a.text())
 	}
 	if a := read(map[string]any{"offset": size - 3}); len(a.Content) != 2 || a.Content[1].Resource.Blob != "AAAA" || strings.Contains(a.text(), "Truncated") {

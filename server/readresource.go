@@ -14,12 +14,13 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 )
 
-// Limits of one answer of readResource, in bytes. Text and binaries are
-// paged; an image is whole or refused.
+// Limits of one answer of readResource, in bytes. Text is paged; an image or
+// another binary is whole or a link, since hosts store as a file what comes. No
+// host takes a result of more than 500,000 characters, but for images.
 const (
-	maxTextPageBytes   = 100_000
-	maxBinaryPageBytes = 256 << 10
-	maxImageBytes      = 4 << 20
+	maxTextPageBytes = 100_000
+	maxBinaryBytes   = 256 << 10 // 349,528 characters
+	maxImageBytes    = 4 << 20
 )
 
 type readArguments struct {
@@ -31,7 +32,7 @@ type readArguments struct {
 
 func (s *Server) readResourceTool() tool {
 	definition := mcp.NewTool("readResource",
-		mcp.WithDescription("Read one file of a skill, or list a directory of it, when its instructions point there. Text comes in pages, images as images, other binaries as base64. Also reads a result file that exec linked: give its workspace:// URI as `path`."),
+		mcp.WithDescription("Read one file of a skill, or list a directory of it, when its instructions point there. Text comes in pages, images as images, other binaries as base64, long ones as a link. Also reads a result file that exec linked: give its workspace:// URI as `path`."),
 		mcp.WithString("name", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(256),
 			mcp.Description("The skill's name.")),
 		mcp.WithString("path", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(8192),
@@ -39,10 +40,10 @@ func (s *Server) readResourceTool() tool {
 		mcp.WithInteger("offset", mcp.Min(0),
 			mcp.Description("First byte to read, from 0; take it from the notice of the page before.")),
 		mcp.WithInteger("length", mcp.Min(0),
-			mcp.Description("How many bytes to read; 0 or absent means a whole page.")),
+			mcp.Description("How many bytes to read; 0 or absent means a whole page. With `offset` or `length` a binary comes in part.")),
 		mcp.WithSchemaAdditionalProperties(false),
 		annotations("Read a skill's file", true, false, true, false),
-		alwaysLoad(map[string]any{"anthropic/maxResultSizeChars": 150_000}),
+		alwaysLoad(map[string]any{"anthropic/maxResultSizeChars": 400_000}),
 	)
 	return tool{definition: definition, handle: s.readResource}
 }
@@ -68,7 +69,7 @@ func (s *Server) readResource(ctx context.Context, raw json.RawMessage) (*mcp.Ca
 	}
 	var result *mcp.CallToolResult
 	err = withTree(skill, func(tree *resources.Tree) (err error) {
-		result, err = readPath(tree, file, resources.URI(skill, file), arguments)
+		result, err = s.readPath(tree, file, linked{resources.URI(skill, file), "$SKILL_DIR/" + file}, arguments)
 		return err
 	})
 	return result, err
@@ -85,11 +86,18 @@ func (s *Server) readArtifact(skill *catalog.Skill, arguments readArguments) (*m
 	if err := s.decide(skill, policy.Request{Op: policy.OpRead, Path: named}); err != nil {
 		return nil, err
 	}
-	return readPath(tree, file, arguments.Path, arguments)
+	return s.readPath(tree, file, linked{arguments.Path, "$WORKSPACE/" + file}, arguments)
+}
+
+// linked is where a file can be had whole.
+type linked struct {
+	uri string
+	// seen is its path as a shell command has it.
+	seen string
 }
 
 // readPath reads a file or lists a directory.
-func readPath(tree *resources.Tree, file, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
+func (s *Server) readPath(tree *resources.Tree, file string, at linked, arguments readArguments) (*mcp.CallToolResult, error) {
 	dir, err := tree.IsDir(file)
 	if err != nil {
 		return nil, err
@@ -101,13 +109,18 @@ func readPath(tree *resources.Tree, file, uri string, arguments readArguments) (
 	if err != nil {
 		return nil, err
 	}
+	isImage := resources.IsImage(content.MIME)
 	switch {
 	case content.Text:
 		return textPage(content), nil
-	case resources.IsImage(content.MIME):
+	case isImage && content.Size <= maxImageBytes:
 		return imageResult(tree, file)
+	case arguments.Offset > 0 || arguments.Length > 0:
+		return binaryPart(tree, file, at.uri, arguments)
+	case isImage || content.Size > maxBinaryBytes:
+		return s.binaryLink(content, at), nil
 	default:
-		return binaryPage(tree, file, uri, arguments)
+		return wholeBinary(tree, file, at.uri)
 	}
 }
 
@@ -135,21 +148,57 @@ func imageResult(tree *resources.Tree, file string) (*mcp.CallToolResult, error)
 		base64.StdEncoding.EncodeToString(content.Data), content.MIME), nil
 }
 
-func binaryPage(tree *resources.Tree, file, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
-	content, err := tree.Read(file, resources.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxBinaryPageBytes})
+func wholeBinary(tree *resources.Tree, file, uri string) (*mcp.CallToolResult, error) {
+	content, err := tree.ReadAll(file, maxBinaryBytes)
 	if err != nil {
 		return nil, err
 	}
-	notice := fmt.Sprintf("%s is binary (%s, %s); its bytes are attached.", pathLine(content.Path), content.MIME, byteSize(content.Size))
+	return attached(content, uri, content.MIME, "its bytes are attached."), nil
+}
+
+// binaryPart gives the bytes that were asked for. What a host makes of them is
+// no file of that type.
+func binaryPart(tree *resources.Tree, file, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
+	content, err := tree.Read(file, resources.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxBinaryBytes})
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(content.Data)) == content.Size {
+		return attached(content, uri, content.MIME, "its bytes are attached."), nil
+	}
+	notice := "a part of it is attached, which is no such file by itself."
 	if content.Next > 0 {
 		notice += " " + pageNotice(content)
 	}
+	return attached(content, uri, "application/octet-stream", notice), nil
+}
+
+// attached gives bytes with what they are.
+func attached(content resources.Content, uri, mime, notice string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{
+		mcp.NewTextContent(binaryText(content) + "; " + notice),
+		mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: uri, MIMEType: mime, Blob: base64.StdEncoding.EncodeToString(content.Data)}),
+	}}
+}
+
+func binaryText(content resources.Content) string {
+	return fmt.Sprintf("%s is binary (%s, %s)", pathLine(content.Path), content.MIME, byteSize(content.Size))
+}
+
+// binaryLink says how to get at a binary that is too long for an answer.
+func (s *Server) binaryLink(content resources.Content, at linked) *mcp.CallToolResult {
+	notice := binaryText(content) + ", too long to come whole in this answer."
+	if content.Size <= maxResourceBytes {
+		notice += " The resource that is linked gives it whole (resources/read, up to 16 MiB)."
+	}
+	if s.opts.Sandbox != nil {
+		notice += fmt.Sprintf(" Programs that exec runs find it at %s.", pathLine(at.seen))
+	}
+	notice += " With `offset` or `length` parts of it come."
 	return &mcp.CallToolResult{Content: []mcp.Content{
 		mcp.NewTextContent(notice),
-		mcp.NewEmbeddedResource(mcp.BlobResourceContents{
-			URI: uri, MIMEType: content.MIME, Blob: base64.StdEncoding.EncodeToString(content.Data),
-		}),
-	}}, nil
+		mcp.NewResourceLink(at.uri, strings.ToValidUTF8(content.Path, "\uFFFD"), byteSize(content.Size), content.MIME),
+	}}
 }
 
 // listLevels lists a directory and what is below it, so many levels deep.

@@ -80,6 +80,10 @@ func (s *Server) contents(ctx context.Context, uri string) (mcp.ResourceContents
 
 func wholeFile(tree *resources.Tree, file, uri string) (mcp.ResourceContents, error) {
 	content, err := tree.ReadAll(file, maxResourceBytes)
+	if refused := (*resources.Error)(nil); errors.As(err, &refused) && refused.Rule == resources.TooLarge {
+		return nil, &failure{Code: CodeTooLarge, Message: refused.Message, cause: err,
+			Hint: "Call the tool readResource, which reads parts of it by `offset` and `length`, or have a program look into it."}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func allProblems(ctx context.Context, snapshot *catalog.Snapshot) []catalog.Prob
 	return problems
 }
 
-// grantProblems gives the entries of a skill's allowed-tools that grant nothing,
+// grantProblems returns the entries of a skill's allowed-tools that grant nothing,
 // and those that grant more than they seem to.
 func grantProblems(skill *catalog.Skill) (problems []catalog.Problem) {
 	file := filepath.Join(skill.Dir, skill.Entry)
