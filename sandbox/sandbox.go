@@ -37,6 +37,9 @@ type Info struct {
 	// SkillDir and Workspace are the two directories as programs see them:
 	// a path, or a variable such as "$SKILL_DIR" where it differs by run.
 	SkillDir, Workspace string
+	// Shown are the files and directories of this machine that programs see
+	// besides the system's, one a line: for the operator, not for clients.
+	Shown string
 }
 
 // Spec is one run.

@@ -28,17 +28,18 @@ func newListCommand(flags *settings) *cobra.Command {
 			}
 			defer runtime.close()
 			skills, problems := runtime.catalog.Snapshot().Skills(), allProblems(command.Context(), runtime.catalog.Snapshot())
+			shown := runtime.shown()
 			if asJSON {
-				return listJSON(command.OutOrStdout(), skills, problems)
+				return listJSON(command.OutOrStdout(), skills, problems, shown)
 			}
-			return listText(command.OutOrStdout(), skills, problems)
+			return listText(command.OutOrStdout(), skills, problems, shown)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }
 
-func listText(out io.Writer, skills []*catalog.Skill, problems []catalog.Problem) error {
+func listText(out io.Writer, skills []*catalog.Skill, problems []catalog.Problem, shown []string) error {
 	var text strings.Builder
 	for _, skill := range skills {
 		fmt.Fprintf(&text, "%s\n    %s\n    %s\n", skill.Name, shorten(skill.Description, 100), printable(filepath.Join(skill.Dir, skill.Entry)))
@@ -48,6 +49,12 @@ func listText(out io.Writer, skills []*catalog.Skill, problems []catalog.Problem
 		fmt.Fprintf(&text, "\n%s: %s: %s [%s]\n", printable(position(problem)), problem.Severity, printable(problem.Message), problem.Rule)
 		if problem.Hint != "" {
 			fmt.Fprintf(&text, "    %s\n", problem.Hint)
+		}
+	}
+	if len(shown) > 0 {
+		text.WriteString("\nprograms of skills see, besides the system's files:\n")
+		for _, name := range shown {
+			fmt.Fprintf(&text, "    %s\n", printable(name))
 		}
 	}
 	_, err := io.WriteString(out, text.String())
@@ -72,11 +79,13 @@ type listedProblem struct {
 	Hint     string `json:"hint,omitempty"`
 }
 
-func listJSON(out io.Writer, skills []*catalog.Skill, problems []catalog.Problem) error {
+func listJSON(out io.Writer, skills []*catalog.Skill, problems []catalog.Problem, shown []string) error {
 	listing := struct {
 		Skills   []listedSkill   `json:"skills"`
 		Problems []listedProblem `json:"problems"`
-	}{[]listedSkill{}, []listedProblem{}}
+		// Shown is what programs see of this machine besides the system's files.
+		Shown []string `json:"shown,omitempty"`
+	}{[]listedSkill{}, []listedProblem{}, shown}
 	for _, skill := range skills {
 		listing.Skills = append(listing.Skills, listedSkill{skill.Name, skill.Description, filepath.Join(skill.Dir, skill.Entry), skill.Frontmatter})
 	}

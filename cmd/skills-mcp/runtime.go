@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
@@ -97,12 +98,23 @@ func (r *runtime) logStart(transport string) {
 	if r.backend != nil {
 		info := r.backend.Info()
 		backend, tier = info.Backend, info.Tier
+		if shown := r.shown(); len(shown) > 0 {
+			r.log.Info("programs see more than the system's files", "shown", shown)
+		}
 		if info.Tier == "none" {
 			r.log.Warn("scripts run without isolation", "sandbox", info.Backend, "tier", info.Tier, "notice", info.Notice)
 		}
 	}
 	r.log.Info("serving", "transport", transport, "version", programVersion(),
 		"skills", len(snapshot.Skills()), "problems", len(snapshot.Problems()), "sandbox", backend, "tier", tier)
+}
+
+// shown returns what programs see of this machine besides the system's files.
+func (r *runtime) shown() []string {
+	if r.backend == nil || r.backend.Info().Shown == "" {
+		return nil
+	}
+	return strings.Split(r.backend.Info().Shown, "\n")
 }
 
 // close ends what runs and removes what was made.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -26,6 +28,9 @@ const (
 func (s *settings) openQueue(ctx context.Context, log *slog.Logger) (queue sandbox.Backend, unavailable string, err error) {
 	if s.maxRuns < 0 {
 		return nil, "", usageError{fmt.Errorf("--max-runs %d is negative", s.maxRuns)}
+	}
+	if err := s.checkShow(); err != nil {
+		return nil, "", err
 	}
 	backend, unavailable, err := s.openSandbox(ctx, log)
 	if err != nil || backend == nil {
@@ -53,7 +58,7 @@ func (s *settings) openSandbox(ctx context.Context, log *slog.Logger) (backend s
 		}
 		return backend, "", nil
 	case sandboxLocal:
-		backend, err := local.New(ctx, local.Options{Logger: log})
+		backend, err := s.openLocal(ctx, log)
 		if err != nil {
 			return nil, "", err
 		}
@@ -71,11 +76,14 @@ func (s *settings) openSandbox(ctx context.Context, log *slog.Logger) (backend s
 // and knows the user's interpreters, else containers, else the local sandbox
 // in a lesser tier. It sends nothing to another machine.
 func (s *settings) bestSandbox(ctx context.Context, log *slog.Logger) (sandbox.Backend, error) {
-	own, localErr := local.New(ctx, local.Options{Logger: log})
+	own, localErr := s.openLocal(ctx, log)
 	if localErr == nil && own.Info().Tier == "full" {
 		return own, nil
 	}
 	containers, dockerErr := s.openDocker(ctx, log, true)
+	if dockerErr == nil && len(s.show) > 0 {
+		log.Warn("containers do not see what --show names")
+	}
 	switch {
 	case dockerErr == nil && localErr == nil:
 		return containers, own.Close()
@@ -85,6 +93,41 @@ func (s *settings) bestSandbox(ctx context.Context, log *slog.Logger) (sandbox.B
 		return own, nil
 	}
 	return nil, errors.Join(localErr, dockerErr)
+}
+
+func (s *settings) openLocal(ctx context.Context, log *slog.Logger) (*local.Backend, error) {
+	project, err := projectDir()
+	if err != nil {
+		return nil, err
+	}
+	return local.New(ctx, local.Options{Logger: log, Project: project, Show: s.show})
+}
+
+// checkShow makes the paths of --show absolute and refuses those that programs
+// must not see.
+func (s *settings) checkShow() error {
+	if len(s.show) > 0 && s.sandbox != sandboxAuto && s.sandbox != sandboxLocal {
+		return usageError{fmt.Errorf("--show is for the local sandbox, not for --sandbox=%s", s.sandbox)}
+	}
+	project, err := projectDir()
+	if err != nil {
+		return err
+	}
+	for i, name := range s.show {
+		if rest, found := strings.CutPrefix(name, "~/"); found {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return err
+			}
+			name = filepath.Join(home, rest)
+		} else if !filepath.IsAbs(name) {
+			name = filepath.Join(project, name)
+		}
+		if s.show[i], err = local.CheckShow(name); err != nil {
+			return usageError{fmt.Errorf("--show: %w", err)}
+		}
+	}
+	return nil
 }
 
 func (s *settings) openDocker(ctx context.Context, log *slog.Logger, here bool) (*docker.Backend, error) {

@@ -22,6 +22,7 @@ type settings struct {
 	dockerImage   string
 	dockerRuntime string
 	maxRuns       int
+	show          []string
 	allowedTools  string
 	toolsets      []string
 	pinned        []string
@@ -38,6 +39,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 		"`IMAGE` for --sandbox=docker, one that \"make image\" built or that is based\non such a one")
 	flags.StringVar(&s.dockerRuntime, "docker-runtime", "",
 		"`NAME` of the engine's runtime for --sandbox=docker, such as runsc (gVisor)\n(default: the engine's own)")
+	flags.StringArrayVar(&s.show, "show", nil,
+		"`PATH` of a file or directory that programs may read in the local sandbox\nbesides the system's, such as a tool's settings in /etc or /opt (repeatable)")
 	flags.IntVar(&s.maxRuns, "max-runs", 0,
 		"how many programs run at once, at most `N`; the others wait, and sessions take\nturns (default: twice the number of processors, at least 4)")
 	flags.StringVar(&s.allowedTools, "allowed-tools", string(policy.Enforce),

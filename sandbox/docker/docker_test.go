@@ -56,3 +56,12 @@ func required(name string) bool { return enginetest.Required(name) }
 func TestContract(t *testing.T) {
 	sandboxtest.Run(t, open)
 }
+
+// Python has the name "python" too.
+func TestPythonByItsShortName(t *testing.T) {
+	backend := openUntilEnd(t)
+	result, err := backend.Run(t.Context(), sandbox.Spec{Shell: "[ -z $(command -v python3) ] || python --version", Workspace: t.TempDir()})
+	if err != nil || result.ExitCode != 0 {
+		t.Errorf("%+v, %v", result, err)
+	}
+}

@@ -3,6 +3,8 @@
 package local
 
 import (
+	"strings"
+
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
 )
@@ -20,6 +22,10 @@ func (s *system) info() sandbox.Info {
 			"and can change the mode and times of files of the server's user."
 	}
 	info.Notice += s.unbounded()
+	if s.layout.environmentHidden {
+		info.Notice += " Programs do not see the user's virtual environment and its packages, and run with another Python: the log of skills-mcp says why."
+	}
+	info.Shown = strings.Join(s.layout.list(), "\n")
 	return info
 }
 

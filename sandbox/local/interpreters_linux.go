@@ -3,66 +3,164 @@
 package local
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
 )
 
 // interpreters are the programs for whose sake a directory outside of the
 // system's is shown.
 var interpreters = []string{
-	"python3", "python", "node", "bun", "deno", "tsx", "ruby", "perl", "php", "lua", "Rscript", "fish", "zsh", "pwsh", "bash", "uv",
+	"python3", "python", "node", "bun", "deno", "ruby", "perl", "php", "lua", "Rscript", "fish", "zsh", "pwsh", "bash", "uv",
 }
 
-// installation is where interpreters are.
-type installation struct {
-	prefixes []string // directories to show
-	path     process.SearchPath
-}
-
-// findInterpreters gives, for a PATH of the host, the one to use inside, and
-// what it takes to show for that. What of the host is shown anyway, shown
-// tells.
-func findInterpreters(path process.SearchPath, shown func(string) bool) installation {
-	var found installation
-	for _, dir := range path {
+// findInterpreters shows what it takes to run the interpreters of a PATH of the
+// host, and before them those of the virtual environment in use.
+func (l *layout) findInterpreters() {
+	if dir := l.environmentInUse(); dir != "" {
+		l.environment(dir)
+	}
+	for _, dir := range process.NewSearchPath(l.surroundings.path) {
+		dir = filepath.Clean(dir)
 		switch {
-		case shown(dir):
-			found.use(filepath.Clean(dir), "")
-		case filepath.Base(dir) == "shims":
+		case isEnvironment(filepath.Dir(dir)) && filepath.Base(dir) == "bin":
+			l.environment(filepath.Dir(dir))
+		case filepath.Base(dir) == "shims" && !l.shows(dir):
 			for _, prefix := range shimmed(filepath.Dir(dir)) {
-				found.use(filepath.Join(prefix, "bin"), prefix)
+				l.interpreters(filepath.Join(prefix, "bin"))
 			}
 		default:
-			for _, name := range interpreters {
-				bin, prefixes := installed(filepath.Join(dir, name), shown)
-				for _, prefix := range prefixes {
-					found.use(bin, prefix)
-				}
+			l.interpreters(dir)
+		}
+	}
+}
+
+// environmentInUse returns the directory of the virtual environment that was
+// activated, else that of the project.
+func (l *layout) environmentInUse() string {
+	if dir := os.Getenv("VIRTUAL_ENV"); filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	dir := filepath.Join(l.project, ".venv")
+	if l.project == "" || os.Getenv("CONDA_PREFIX") != "" || !isEnvironment(dir) {
+		return ""
+	}
+	return dir
+}
+
+// interpreters shows the interpreters of a directory. One that the system has
+// may have links to some elsewhere.
+func (l *layout) interpreters(dir string) {
+	if l.shows(dir) {
+		l.use(dir)
+	}
+	for _, name := range interpreters {
+		program, _, err := follow(filepath.Join(dir, name))
+		if err != nil || l.holds(program) {
+			continue
+		}
+		parts, err := l.installation(program, name)
+		if err != nil {
+			l.hidden[filepath.Join(dir, name)] = err
+			continue
+		}
+		l.share(parts...)
+		l.links = append(l.links, siblingLinks(parts)...)
+		l.use(binOf(parts, program))
+	}
+}
+
+// binOf returns the directory of programs of an installation.
+func binOf(parts []string, program string) string {
+	for _, part := range parts {
+		if filepath.Base(part) == "bin" {
+			return part
+		}
+	}
+	return filepath.Dir(program)
+}
+
+// siblingLinks returns the links from one part of an installation to another:
+// lib64 is often the same as lib.
+func siblingLinks(parts []string) (links []jail.Link) {
+	for _, part := range parts {
+		for _, name := range installationParts {
+			name = filepath.Join(filepath.Dir(part), name)
+			if target, err := os.Readlink(name); err == nil && target == filepath.Base(part) {
+				links = append(links, jail.Link{Path: name, Target: target})
 			}
 		}
 	}
-	return found
+	return links
 }
 
-func (i *installation) use(bin, prefix string) {
-	if prefix != "" {
-		if !mayBeShown(prefix) {
-			return
-		}
-		if !slices.Contains(i.prefixes, prefix) {
-			i.prefixes = append(i.prefixes, prefix)
-		}
-	}
-	if !slices.Contains(i.path, bin) {
-		i.path = append(i.path, bin)
+// environment shows a virtual environment with the Python that it was made of,
+// or neither.
+func (l *layout) environment(named string) {
+	if err := l.showEnvironment(named); err != nil {
+		l.hidden[named] = err
+		l.environmentHidden = l.environmentHidden || isEnvironment(named)
 	}
 }
 
-// shimmed gives the prefixes that the shims of pyenv, rbenv or nodenv stand
+func (l *layout) showEnvironment(named string) error {
+	dir, links, err := follow(named)
+	if err != nil {
+		return err
+	}
+	if !isEnvironment(dir) {
+		return errors.New("there is no " + environmentConfig)
+	}
+	parts, err := l.environmentParts(dir)
+	if err != nil {
+		return err
+	}
+	bin := filepath.Join(dir, "bin")
+	pythons := entriesLike(bin, "python", "python[23]*", "pypy*")
+	if !isReal(bin) || !slices.Contains(pythons, "python3") {
+		return errors.New("there is no bin/python3")
+	}
+	for _, name := range pythons {
+		base, more, err := l.pythonOf(dir, name)
+		if err != nil {
+			return err
+		}
+		parts, links = append(parts, base...), append(links, more...)
+	}
+	l.share(parts...)
+	l.links = append(append(l.links, links...), siblingLinks(parts)...)
+	l.use(bin)
+	return nil
+}
+
+// pythonOf returns what is to be shown for an interpreter in a virtual
+// environment: the links that lead to the one that it was made of, or the copy
+// of that, and the installation of that.
+func (l *layout) pythonOf(dir, name string) (parts []string, links []jail.Link, err error) {
+	program, links, err := follow(filepath.Join(dir, "bin", name))
+	if err != nil {
+		return nil, nil, err
+	}
+	if within(program, dir) && isNative(program) {
+		parts = append(parts, program)
+		program, _, err = follow(filepath.Join(environmentHome(dir), name))
+		if err != nil {
+			return parts, links, nil // one of the others is there
+		}
+	}
+	if l.holds(program) {
+		return parts, links, nil
+	}
+	base, err := l.installation(program, name)
+	return append(parts, base...), append(links, siblingLinks(base)...), err
+}
+
+// shimmed returns the prefixes that the shims of pyenv, rbenv or nodenv stand
 // for: their manager keeps each version in a directory of its own, and the
 // names of those in use in a file. A shim itself would be of no use inside.
 func shimmed(root string) (prefixes []string) {
@@ -81,55 +179,4 @@ func shimmed(root string) (prefixes []string) {
 		}
 	}
 	return prefixes
-}
-
-// installed gives the directory in which an interpreter is to be found inside,
-// and the prefixes to show for it: that of the program itself and, where it is
-// in a virtual environment of Python, that of the environment.
-func installed(name string, shown func(string) bool) (bin string, prefixes []string) {
-	real, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return "", nil
-	}
-	if !shown(real) {
-		prefix := filepath.Dir(filepath.Dir(real))
-		if keg, _, brewed := strings.Cut(real, "/Cellar/"); brewed {
-			prefix = keg // whose parts need each other
-		}
-		if filepath.Base(filepath.Dir(real)) != "bin" || !isDir(filepath.Join(prefix, "lib")) {
-			return "", nil
-		}
-		bin, prefixes = filepath.Join(prefix, "bin"), []string{prefix}
-	}
-	environment := filepath.Dir(filepath.Dir(name))
-	if _, err := os.Stat(filepath.Join(environment, "pyvenv.cfg")); err == nil {
-		bin, prefixes = filepath.Dir(name), append(prefixes, environment)
-	}
-	return bin, prefixes
-}
-
-// mayBeShown refuses directories that hold more than an installation, and
-// those that a run has for itself.
-func mayBeShown(prefix string) bool {
-	if strings.Count(prefix, "/") < 2 || filepath.Base(prefix) == ".local" {
-		return false
-	}
-	home, _ := os.UserHomeDir()
-	project, _ := os.Getwd()
-	for _, dir := range []string{home, project, "/home", "/root", "/etc", "/var/lib", "/run"} {
-		if dir != "" && within(dir, prefix) {
-			return false
-		}
-	}
-	for _, dir := range []string{"/tmp", "/var/tmp", "/dev", "/proc", "/sys", "/run", "/etc", skillDir, workspace, private} {
-		if within(prefix, dir) {
-			return false
-		}
-	}
-	return true
-}
-
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }

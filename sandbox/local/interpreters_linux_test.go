@@ -138,3 +138,33 @@ func writeFile(t *testing.T, name, content string, mode os.FileMode) {
 		t.Fatal(err)
 	}
 }
+
+// An interpreter that could not work inside does not stand in the way of one
+// that does.
+func TestInterpretersThatWouldNotWork(t *testing.T) {
+	const works = "#!/bin/sh\necho works\n"
+	good := installed(t, map[string]string{"bin/node": works, "lib/x": ""}, nil, nil)
+	launcher := installed(t, map[string]string{"bin/node": "#!/bin/sh\nexit 9\n", "lib/x": "", "tools/x": ""}, nil, nil)
+	shim := installed(t, map[string]string{"shim": "\x7fELF"}, map[string]string{"bin/node": "../shim"}, nil)
+	closed := installed(t, map[string]string{"bin/node": works, "lib/x": ""}, nil, nil)
+	if err := os.Chmod(closed+"/bin", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	bad := []string{launcher, shim, "/nowhere"}
+	if os.Geteuid() == 0 { // else it works
+		bad = append(bad, closed)
+	}
+	for _, dir := range bad {
+		backend, err := local.New(t.Context(), local.Options{Tier: local.Full, Path: dir + "/bin:" + good + "/bin"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer backend.Close()
+		for _, spec := range []sandbox.Spec{{Shell: "node"}, {Argv: []string{"node"}}} {
+			spec.Workspace = t.TempDir()
+			if said := say(t, backend, spec); said != "works\n" {
+				t.Errorf("after %s: %q", dir, said)
+			}
+		}
+	}
+}

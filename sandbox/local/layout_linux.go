@@ -3,10 +3,10 @@
 package local
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
@@ -14,46 +14,32 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
 )
 
-// systemDirs hold the system's programs and libraries, and nothing of a user.
-var systemDirs = []string{
-	"/bin", "/gnu/store", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/sbin", "/usr",
-}
-
-// systemFiles are what of /etc programs need: nothing that holds a secret.
-// Patterns are those of [filepath.Glob].
-var systemFiles = []string{
-	"/etc/alternatives", "/etc/ca-certificates", "/etc/fonts", "/etc/java-*", "/etc/ld.so.cache", "/etc/localtime",
-	"/etc/magic", "/etc/mime.types", "/etc/os-release", "/etc/perl", "/etc/pki/ca-trust/extracted",
-	"/etc/pki/tls/certs", "/etc/python3*", "/etc/ssl/certs", "/etc/ssl/openssl.cnf",
-}
-
-// ownFiles are files of /etc that would tell about the machine, or need not.
-var ownFiles = []jail.File{
-	{Path: "/etc/passwd", Content: "root:x:0:0:root:/root:/usr/sbin/nologin\n" +
-		"sandbox:x:1000:1000:sandbox:" + private + "/" + scratch.Home + ":/bin/sh\n" +
-		"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
-	{Path: "/etc/group", Content: "root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n"},
-	{Path: "/etc/hosts", Content: "127.0.0.1 localhost sandbox\n::1 localhost\n"},
-	{Path: "/etc/nsswitch.conf", Content: "passwd: files\ngroup: files\nhosts: files\n"},
-}
-
 // tmpBytes bounds /tmp, which is in memory.
 const tmpBytes = 256 << 20
 
 // layout is what of this machine programs see.
 type layout struct {
+	surroundings
 	mounts []jail.Mount // of the system
-	// prefixes are those of other interpreters, which may be out of reach for
-	// other users.
-	prefixes []jail.Mount
-	links    []jail.Link
-	path     process.SearchPath
+	// shared are those of other installations and what the operator named:
+	// they may be gone tomorrow, or out of reach for other users.
+	shared []jail.Mount
+	links  []jail.Link
+	path   process.SearchPath
+	// alias is a name for a program that is in aliasDir alone.
+	alias, aliasDir string
+	// variables are those of the environment that name shared directories.
+	variables map[string]string
+	// hidden are what was found and is not shown, by path, with the reason.
+	hidden map[string]error
+	// environmentHidden reports that one of them is the virtual environment in
+	// use, so that programs run with another Python than the user's.
+	environmentHidden bool
 }
 
-// newLayout looks at the machine. Interpreters outside of the system's
-// directories are found on a PATH.
-func newLayout(path string) layout {
-	var l layout
+// newLayout looks at the machine.
+func newLayout(s surroundings) layout {
+	l := layout{surroundings: s, variables: map[string]string{}, hidden: map[string]error{}}
 	for _, dir := range systemDirs {
 		l.add(dir)
 	}
@@ -63,18 +49,15 @@ func newLayout(path string) layout {
 			l.add(name)
 		}
 	}
-	found := findInterpreters(process.NewSearchPath(path), l.shows)
-	for _, prefix := range found.prefixes {
-		if !l.shows(prefix) {
-			l.prefixes = append(l.prefixes, jail.Mount{Source: prefix, Target: prefix, Dir: true})
-		}
+	for _, name := range s.show {
+		l.showNamed(name)
 	}
-	l.path = found.path
+	l.findInterpreters()
 	for _, dir := range []string{"/usr/local/bin", "/usr/bin", "/bin"} {
-		if !slices.Contains(l.path, dir) {
-			l.path = append(l.path, dir)
-		}
+		l.use(dir)
 	}
+	l.findPackages()
+	l.settle()
 	l.links = append(l.links, jail.Link{Path: "/var/tmp", Target: "/tmp"})
 	return l
 }
@@ -96,20 +79,76 @@ func (l *layout) add(name string) {
 	l.links = append(l.links, jail.Link{Path: name, Target: target})
 }
 
-// shows tells whether programs see a file at its path on the host. Links are
-// followed.
-func (l *layout) shows(name string) bool {
-	real, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return false
+// share shows files and directories by their real paths.
+func (l *layout) share(names ...string) {
+	for _, name := range names {
+		if !l.holds(name) {
+			l.shared = append(l.shared, jail.Mount{Source: name, Target: name, Dir: isDir(name)})
+		}
 	}
-	holds := func(m jail.Mount) bool { return within(real, m.Target) }
-	return slices.ContainsFunc(l.mounts, holds) || slices.ContainsFunc(l.prefixes, holds)
 }
 
-// within tells whether a path is dir or below it.
-func within(name, dir string) bool {
-	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
+// use adds a directory to the path on which programs are found.
+func (l *layout) use(dir string) {
+	if !slices.Contains(l.path, dir) {
+		l.path = append(l.path, dir)
+	}
+}
+
+// settle takes out what another mount shows anyway.
+func (l *layout) settle() {
+	below := func(name string, or bool) bool {
+		return slices.ContainsFunc(l.shared, func(m jail.Mount) bool {
+			return within(name, m.Target) && (or || name != m.Target)
+		})
+	}
+	l.mounts = slices.DeleteFunc(l.mounts, func(m jail.Mount) bool { return below(m.Target, true) })
+	l.shared = slices.DeleteFunc(slices.Clone(l.shared), func(m jail.Mount) bool { return below(m.Target, false) })
+	var links []jail.Link
+	for _, link := range l.links {
+		if !l.holds(link.Path) && !slices.Contains(links, link) {
+			links = append(links, link)
+		}
+	}
+	l.links = links
+}
+
+// holds reports whether a real path is below what is mounted.
+func (l *layout) holds(name string) bool {
+	holds := func(m jail.Mount) bool { return within(name, m.Target) }
+	return slices.ContainsFunc(l.mounts, holds) || slices.ContainsFunc(l.shared, holds)
+}
+
+// shows reports whether programs see a file at its path on the host. Links are
+// followed, and must be seen too.
+func (l *layout) shows(name string) bool {
+	real, links, err := follow(filepath.Clean(name))
+	hidden := func(link jail.Link) bool { return !l.holds(link.Path) && !slices.Contains(l.links, link) }
+	return err == nil && l.holds(real) && !slices.ContainsFunc(links, hidden)
+}
+
+// look finds a program that programs see, by its absolute path or by its name.
+func (l *layout) look(name string) (string, bool) {
+	dirs := l.path
+	if filepath.IsAbs(name) {
+		dirs = process.SearchPath{"/"}
+	}
+	for _, dir := range dirs {
+		if dir == l.aliasDir && name == l.alias {
+			return filepath.Join(dir, name), true
+		}
+		found, ok := process.SearchPath{dir}.Look(name)
+		if ok && l.shows(found) {
+			return found, true
+		}
+	}
+	return "", false
+}
+
+// leadsIntoShown reports whether programs see what a path leads to.
+func (l *layout) leadsIntoShown(name string) bool {
+	real, err := filepath.EvalSymlinks(name)
+	return err == nil && l.holds(real)
 }
 
 // environ is the part of the environment that is the same in all runs.
@@ -118,6 +157,7 @@ func (l *layout) environ() map[string]string {
 	if zone, set := os.LookupEnv("TZ"); set {
 		env["TZ"] = zone
 	}
+	maps.Copy(env, l.variables)
 	return env
 }
 
@@ -126,15 +166,21 @@ func (l *layout) root() *jail.Root {
 	return &jail.Root{Mounts: slices.Clone(l.mounts), Files: ownFiles, Links: l.links, TmpBytes: tmpBytes}
 }
 
-// ownMounts gives the rest of the file system of one run.
+// ownMounts returns the rest of the file system of one run. What is no longer
+// where it was is left out.
 func (l *layout) ownMounts(spec sandbox.Spec) []jail.Mount {
-	mounts := slices.Clone(l.prefixes)
+	mounts := slices.DeleteFunc(slices.Clone(l.shared), func(m jail.Mount) bool { return !isReal(m.Source) })
 	if spec.SkillDir != "" {
 		mounts = append(mounts, jail.Mount{Source: spec.SkillDir, Target: skillDir, Dir: true})
 	}
 	return append(mounts,
 		jail.Mount{Source: spec.Workspace, Target: workspace, Dir: true, Writable: true},
 		jail.Mount{Source: scratch.Owned(spec), Target: private, Dir: true, Writable: true})
+}
+
+// isOwn reports whether a mount is that of a run's own directory.
+func isOwn(mount jail.Mount) bool {
+	return mount.Target == skillDir || mount.Target == workspace || mount.Target == private
 }
 
 // fullRights are what programs may do in the file system of a run.
@@ -155,7 +201,7 @@ var restrictedFiles = []string{
 // restrictedRights gives what programs may do in the server's own file system.
 func (l *layout) restrictedRights(spec sandbox.Spec) jail.Rights {
 	rights := jail.Rights{Shared: true}
-	for _, mount := range slices.Concat(l.mounts, l.prefixes) {
+	for _, mount := range slices.Concat(l.mounts, l.shared) {
 		rights.Landlock = append(rights.Landlock, jail.Grant{Path: mount.Target})
 	}
 	for _, link := range l.links {

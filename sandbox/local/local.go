@@ -20,6 +20,7 @@ package local
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
@@ -50,6 +51,12 @@ type Options struct {
 	// among the system's programs, such as those of pyenv, nvm or Homebrew.
 	// If empty, it is the server's own.
 	Path string
+	// Project is the user's directory, whose virtual environment ".venv" is
+	// used where none is active. If empty, it is the working directory.
+	Project string
+	// Show are files and directories that programs may read besides, as
+	// [CheckShow] returned them.
+	Show []string
 	// Tier is the only one to take. If empty, it is the best there is.
 	Tier Tier
 }
@@ -67,6 +74,14 @@ var _ sandbox.Backend = (*Backend)(nil)
 func New(ctx context.Context, options Options) (*Backend, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	options.Show = slices.Clone(options.Show)
+	for i, name := range options.Show {
+		checked, err := CheckShow(name)
+		if err != nil {
+			return nil, err
+		}
+		options.Show[i] = checked
 	}
 	return open(ctx, options)
 }

@@ -69,7 +69,8 @@ func (o *owners) close() {
 }
 
 // detach makes the mounts here that nobody could make, since nobody may not
-// go to the directory. The files are the mounts'.
+// go to the directory. The files are the mounts'. Owners are mapped for a run's
+// own directories alone: of all others programs read what anybody may.
 func (o *owners) detach(mounts []jail.Mount) (files []*os.File, err error) {
 	for i := range mounts {
 		mount := &mounts[i]
@@ -89,20 +90,31 @@ func (o *owners) mount(mount jail.Mount) (int, error) {
 	if err != nil {
 		return -1, fmt.Errorf("open %s: %w", mount.Target, err)
 	}
-	var stat unix.Stat_t
-	err = unix.Fstat(fd, &stat)
-	var namespace *os.File
-	if err == nil {
-		namespace, err = o.namespace(stat.Uid, stat.Gid)
+	idmap := 0
+	if isOwn(mount) {
+		idmap, err = o.idmap(fd)
 	}
 	if err == nil {
-		err = jail.Restrict(fd, mount, int(namespace.Fd()))
+		err = jail.Restrict(fd, mount, idmap)
 	}
 	if err != nil {
 		unix.Close(fd)
 		return -1, err
 	}
 	return fd, nil
+}
+
+// idmap returns a user namespace that maps the owner of a file to nobody.
+func (o *owners) idmap(fd int) (int, error) {
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return 0, err
+	}
+	namespace, err := o.namespace(stat.Uid, stat.Gid)
+	if err != nil {
+		return 0, err
+	}
+	return int(namespace.Fd()), nil
 }
 
 // namespace gives a user namespace that maps an owner to nobody.

@@ -69,11 +69,10 @@ func (s *system) lookup(spec sandbox.Spec, view view) sandbox.Lookup {
 		for _, dir := range [][2]string{{view.skill, spec.SkillDir}, {view.workspace, spec.Workspace}, {view.private, scratch.Owned(spec)}} {
 			if rest, found := strings.CutPrefix(name, dir[0]+"/"); found && dir[1] != "" {
 				file, ok := s.layout.path.Look(filepath.Join(dir[1], rest))
-				return name, ok && (leadsInto(file, dir[1]) || s.layout.shows(file))
+				return name, ok && (leadsInto(file, dir[1]) || s.layout.leadsIntoShown(file))
 			}
 		}
-		found, ok := s.layout.path.Look(name)
-		return found, ok && s.layout.shows(found)
+		return s.layout.look(name)
 	}
 }
 

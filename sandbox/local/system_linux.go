@@ -28,6 +28,7 @@ type system struct {
 	owners  *owners // nil where programs run as the server's user
 	spares  *spares
 	base    map[string]string
+	aliases *tempdir.Dir   // nil where there is none
 	endings sync.WaitGroup // of what runs were in
 }
 
@@ -43,6 +44,7 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 		if err == nil {
 			return b, nil
 		}
+		options.Logger.Debug("a tier cannot be had", "tier", tier, "reason", err)
 		reasons = append(reasons, fmt.Errorf("tier %s: %w", tier, err))
 	}
 	return nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, errors.Join(reasons...))
@@ -57,27 +59,27 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 	case tier == Restricted && jail.LandlockABI() == 0:
 		return nil, errors.New("the kernel has no Landlock: it takes Linux 5.13 and \"landlock\" among the security modules of the boot parameter lsm=")
 	}
-	s.layout = newLayout(options.path())
-	s.base = s.layout.environ()
 	s.spawner = newSpawner()
 	s.cgroups = cgroup.Find(hold)
 	options.Logger.Debug("looked for a place for cgroups", "tier", tier, "place", s.cgroups)
 	if tier == Full && runsAsNobody() {
 		s.owners = newOwners(s.spawner)
 	}
+	surroundings := options.surroundings()
+	surroundings.asOthers = s.owners != nil
+	s.layout = newLayout(surroundings)
 	s.spares = &spares{system: s}
+	err := s.aliasPython()
+	s.base = s.layout.environ()
+	s.layout.log(options.Logger.With("tier", tier))
 	b.runner = process.NewRunner(s.info(), options.Logger)
-	if err := b.probe(ctx); err != nil {
+	if err == nil {
+		err = b.probe(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
-}
-
-func (o Options) path() string {
-	if o.Path != "" {
-		return o.Path
-	}
-	return os.Getenv("PATH")
 }
 
 // release ends what New has started.
@@ -86,6 +88,9 @@ func (s *system) release() {
 	s.endings.Wait()
 	if s.owners != nil {
 		s.owners.close()
+	}
+	if s.aliases != nil {
+		s.aliases.Close() // what remains is removed by the next server
 	}
 	s.spawner.close()
 	s.cgroups.Close() // nothing but empty cgroups can be left

@@ -62,8 +62,8 @@ func (r *Root) build() (*builder, error) {
 		return nil, err
 	}
 	for _, build := range []func() error{
+		func() error { return b.tmpfs("tmp", r.TmpBytes, "1777") }, // where links may be
 		func() error { return b.populate(r) },
-		func() error { return b.tmpfs("tmp", r.TmpBytes, "1777") },
 		b.proc,
 		func() error { return failed("name the host", unix.Sethostname([]byte(hostname))) },
 	} {

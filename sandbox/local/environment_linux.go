@@ -1,0 +1,77 @@
+//go:build amd64 || arm64
+
+package local
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// environmentConfig is the file by which Python knows a virtual environment.
+const environmentConfig = "pyvenv.cfg"
+
+// isEnvironment reports whether a directory is a virtual environment of Python.
+func isEnvironment(dir string) bool {
+	info, err := os.Lstat(filepath.Join(dir, environmentConfig))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// environmentParts returns what is to be shown of a virtual environment, by its
+// real path. It may have been made in a directory that holds anything else: then
+// that is Python's own files and no other program.
+func (s surroundings) environmentParts(dir string) (parts []string, err error) {
+	if err := s.mayShow(dir); err != nil {
+		return nil, err
+	}
+	if isInstallation(dir) == nil && s.holdsOthers(dir) == nil {
+		parts = s.existing(dir, installationParts)
+	} else {
+		for _, library := range s.existing(dir, []string{"lib", "lib64"}) {
+			parts = append(parts, s.existing(library, entriesLike(library, "python3*", "pypy3*"))...)
+		}
+	}
+	if len(parts) == 0 {
+		return nil, errors.New("there is nothing in it that programs may read")
+	}
+	return append(parts, filepath.Join(dir, environmentConfig)), nil
+}
+
+// entriesLike returns the names in a directory that match one of the patterns.
+func entriesLike(dir string, patterns ...string) (names []string) {
+	entries, _ := os.ReadDir(dir) // as good as empty
+	for _, entry := range entries {
+		matches := func(pattern string) bool { ok, _ := path.Match(pattern, entry.Name()); return ok }
+		if slices.ContainsFunc(patterns, matches) {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
+}
+
+// environmentHome returns the directory of the interpreter of which a virtual
+// environment was made, by its absolute path, or nothing that is there.
+func environmentHome(dir string) string {
+	file, err := os.Open(filepath.Join(dir, environmentConfig))
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), "=")
+		if value = strings.TrimSpace(value); strings.TrimSpace(name) == "home" && filepath.IsAbs(value) {
+			return value
+		}
+	}
+	return ""
+}
+
+// isReal reports whether something is there, and no link leads to it.
+func isReal(name string) bool {
+	real, err := filepath.EvalSymlinks(name)
+	return err == nil && real == name
+}
