@@ -171,16 +171,26 @@ func digest(file *os.File) (sum [sha256.Size]byte, size int64, err error) {
 	return sum, size, err
 }
 
+// makeBase makes the directory of all extractions, again if somebody cleaned
+// the temporary directory up. What is made again must be known to be in use,
+// or the next server that starts removes it.
+func (a *archives) makeBase() error {
+	if a.base != nil {
+		if _, err := os.Stat(a.base.Path()); err == nil {
+			return nil
+		}
+		_ = a.base.Close() // there is nothing left to remove
+	}
+	base, err := tempdir.New("", archivesPrefix)
+	a.base = base
+	return err
+}
+
 // extract unpacks an archive into a directory of its own. A fault of the
 // archive is reported, and dir is empty then; the error is one of this
 // machine.
 func (a *archives) extract(r *report, file *os.File, size int64, sum [sha256.Size]byte, stem string) (dir, parent string, err error) {
-	if a.base == nil {
-		if a.base, err = tempdir.New("", archivesPrefix); err != nil {
-			return "", "", err
-		}
-	}
-	if err = os.MkdirAll(a.base.Path(), 0o700); err != nil {
+	if err = a.makeBase(); err != nil {
 		return "", "", err
 	}
 	parent, err = os.MkdirTemp(a.base.Path(), hex.EncodeToString(sum[:8])+"-")

@@ -53,7 +53,7 @@ func (c *candidate) load(old *candidate, strict bool) {
 		return
 	}
 	c.read = read
-	if same && err == nil && old.read.sum == read.sum {
+	if same && err == nil && old.read.sum == read.sum && old.read.body == read.body {
 		c.problems, c.skill = old.problems, old.skill
 		if c.skill != nil && c.skill.read.sum == read.sum {
 			c.skill = c.skill.rereadAs(read)
@@ -64,6 +64,9 @@ func (c *candidate) load(old *candidate, strict bool) {
 	if err != nil {
 		reportUnreadable(r, err, linked)
 	} else {
+		if read.body.line > 0 {
+			reportBody(r, read.body)
+		}
 		c.skill = parseSkill(r, head, c.dirName, c.prefix)
 	}
 	if c.skill != nil {

@@ -46,12 +46,16 @@ func ParseDocument(file string, data []byte) (Document, []Problem) {
 			doc.Frontmatter = m.json
 		}
 	}
-	if !utf8.Valid(p.body) {
-		r.add("body-encoding", position{}, "the text after the frontmatter is not UTF-8")
+	if at := invalidUTF8(p.body, p.bodyLine(data)); at.line > 0 {
+		reportBody(r, at)
 		p.body = bytes.ToValidUTF8(p.body, []byte("\ufffd"))
 	}
 	doc.Body = string(p.body)
 	return doc, r.problems
+}
+
+func reportBody(r *report, at position) {
+	r.add("body-encoding", at, "the text after the frontmatter is not UTF-8")
 }
 
 // parts are the pieces of an entry document.
@@ -62,11 +66,19 @@ type parts struct {
 	body  []byte
 }
 
+// bodyLine returns the line of the document on which its body begins.
+func (p parts) bodyLine(data []byte) int {
+	return 1 + bytes.Count(data[:len(data)-len(p.body)], []byte("\n"))
+}
+
 // splitDocument finds the frontmatter. Only --- is a delimiter, on a line of
 // its own but for trailing white space; whole tells that data is the whole
 // document and not only its head.
 func splitDocument(r *report, data []byte, whole bool) parts {
-	data = bytes.TrimPrefix(data, byteOrderMark)
+	if bytes.HasPrefix(data, byteOrderMark) {
+		r.add("byte-order-mark", position{1, 1}, "the file begins with a byte-order mark")
+		data = data[len(byteOrderMark):]
+	}
 	rest, blank := data, 0
 	line, next := cutLine(rest)
 	for len(rest) > 0 && len(line) == 0 && blank < maxLeadingBlank {

@@ -36,6 +36,10 @@ func decodeFrontmatter(r *report, source []byte, line int) (mapping, bool) {
 		r.add("encoding", at, "the frontmatter is not UTF-8")
 		return mapping{}, false
 	}
+	if at, c := oddBreak(source, line); at.line > 0 {
+		r.add("yaml-syntax", at, "the frontmatter holds U+%04X, which some readers of YAML take for the end of the line and others do not", c)
+		return mapping{}, false
+	}
 	text := strings.TrimPrefix(string(source), string(byteOrderMark))
 	root, err := parseTabs(text)
 	if err != nil && !errors.Is(err, errDocuments) {
@@ -67,16 +71,36 @@ func decodeFrontmatter(r *report, source []byte, line int) (mapping, bool) {
 
 // invalidUTF8 gives the place of the first byte that is not UTF-8.
 func invalidUTF8(source []byte, line int) position {
+	if utf8.Valid(source) {
+		return position{}
+	}
 	for i := 0; i < len(source); {
 		c, size := utf8.DecodeRune(source[i:])
 		if c == utf8.RuneError && size == 1 {
-			before := source[:i]
-			start := bytes.LastIndexByte(before, '\n') + 1
-			return position{line + bytes.Count(before, []byte("\n")), utf8.RuneCount(before[start:]) + 1}
+			return positionAt(source, i, line)
 		}
 		i += size
 	}
 	return position{}
+}
+
+// oddBreak returns the place of the first character that is a line break in
+// YAML 1.1, and is none in YAML 1.2 (section 5.4): what follows it is a key of
+// its own to some readers.
+func oddBreak(source []byte, line int) (position, rune) {
+	i := bytes.IndexAny(source, "\u0085\u2028\u2029")
+	if i < 0 {
+		return position{}, 0
+	}
+	c, _ := utf8.DecodeRune(source[i:])
+	return positionAt(source, i, line), c
+}
+
+// positionAt returns the place of a byte of a text that begins on that line.
+func positionAt(source []byte, i, line int) position {
+	before := source[:i]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return position{line + bytes.Count(before, []byte("\n")), utf8.RuneCount(before[start:]) + 1}
 }
 
 var (

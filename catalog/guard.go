@@ -14,8 +14,7 @@ import (
 // The parser reads YAML 1.1 in some places where YAML 1.2 differs, and JSON
 // tools write what it refuses:
 //
-//   - U+0085, U+2028 and U+2029 are line breaks to it (YAML 1.2.2, section
-//     5.4: they are not), and it skips a byte-order mark inside of a text;
+//   - it skips a byte-order mark inside of a text;
 //   - ? ends a plain scalar in a flow collection, and : may not begin one
 //     (section 7.3.3: both may if no space follows);
 //   - \/ and pairs of surrogates such as \ud83d\ude00 are not known to it in
@@ -127,9 +126,9 @@ func misread(text string, i int) (int, stand) {
 		if follows(text[:i], " \t\r\n", "[{,:") && !blankOrFlow(after(text, i)) {
 			return 1, stand{":", ":"}
 		}
-	case 0xc2, 0xe2, 0xef: // the first bytes of the four characters below
+	case 0xef: // the first byte of a byte-order mark, and of others
 		c, size := utf8.DecodeRuneInString(text[i:])
-		if c == '\u0085' || c == '\u2028' || c == '\u2029' || c == '\ufeff' {
+		if c == '\ufeff' {
 			return size, stand{string(c), string(c)}
 		}
 		return size, stand{}

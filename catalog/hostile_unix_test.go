@@ -143,3 +143,26 @@ func TestDeletedDuringScan(t *testing.T) {
 	close(stop)
 	<-done
 }
+
+// TestMisleadingNames: names that end lines, steer terminals or show as
+// others are told of, once a directory, in words that do none of that.
+func TestMisleadingNames(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"plain.md": "", "日本 語.md": "", "e\u0301 👩\u200d🔬.md": "", "zero\u200bwidth": "",
+		"esc\x1b[2J": `"esc\x1b[2J"`, "line\nbreak": `"line\nbreak"`, "delete\x7f": `"delete\x7f"`, "a\u202egpj.sh": `"a\u202egpj.sh"`,
+		"next\u0085line": `"next\u0085line"`, "a\u2028b": `"a\u2028b"`, "a\u2066b": `"a\u2066b"`,
+	} {
+		dir := plant(t, map[string]string{"demo/SKILL.md": skillText("demo", "x"), "demo/in/" + name: "", "demo/.git/" + name: ""})
+		s := openDirs(t, dir).Snapshot()
+		wantNames(t, s, "demo")
+		if want == "" {
+			wantRules(t, s.Problems(), "")
+			continue
+		}
+		wantRules(t, s.Problems(), "file-name")
+		if p := s.Problems()[0]; p.File != filepath.Join(dir, "demo/in") || !strings.HasSuffix(p.Message, "the first is "+want) {
+			t.Errorf("%q: %s: %s", name, p.File, p.Message)
+		}
+	}
+}

@@ -7,7 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // identity tells two states of a file apart without reading it.
@@ -31,6 +33,7 @@ type reading struct {
 	id   identity
 	when int64             // nanoseconds since 1970
 	sum  [sha256.Size]byte // of the head
+	body position          // what is not UTF-8 there, or zero
 }
 
 // settled tells whether an equal identity proves an equal content.
@@ -50,8 +53,12 @@ func (r reading) current(dir, entry string) bool {
 		return err == nil && identityOf(info) == r.id
 	}
 	_, now, err := readHead(dir, entry)
-	return err == nil && now.id == r.id && now.sum == r.sum
+	return err == nil && now.id == r.id && now.sum == r.sum && now.body == r.body
 }
+
+// maxBodyChecked bounds what a scan reads of the text after the frontmatter,
+// in bytes.
+const maxBodyChecked = 1 << 20
 
 var (
 	// errNotRegular marks an entry document that is a directory, a FIFO, a
@@ -93,7 +100,33 @@ func readHead(dir, entry string) ([]byte, reading, error) {
 	if err != nil {
 		return nil, reading{}, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
-	return head, reading{identityOf(info), when, sha256.Sum256(head)}, nil
+	body, err := bodyFault(head, file)
+	if err != nil {
+		return nil, reading{}, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	return head, reading{identityOf(info), when, sha256.Sum256(head), body}, nil
+}
+
+// bodyFault returns the place of what is not UTF-8 in the text after the
+// frontmatter, of which head holds the beginning, and file the rest.
+func bodyFault(head []byte, file io.Reader) (position, error) {
+	p := splitDocument(&report{}, head, false)
+	if !p.found {
+		return position{}, nil
+	}
+	rest, err := io.ReadAll(io.LimitReader(file, maxBodyChecked))
+	if err != nil {
+		return position{}, err
+	}
+	body := slices.Concat(p.body, rest)
+	if len(rest) == maxBodyChecked { // the last character may have been cut
+		body = body[:len(body)-utf8.UTFMax]
+		for len(body) > 0 && !utf8.RuneStart(body[len(body)-1]) {
+			body = body[:len(body)-1]
+		}
+		body = body[:max(0, len(body)-1)]
+	}
+	return invalidUTF8(body, p.bodyLine(head)), nil
 }
 
 // readUntilClosed reads in growing steps, since most frontmatter is short

@@ -108,8 +108,11 @@ func (v *validator) license() {
 }
 
 func (v *validator) compatibility() {
-	text, f, found, plain := v.text("compatibility")
-	if !found {
+	text, f, _, plain := v.text("compatibility")
+	if strings.TrimSpace(text) == "" {
+		if f.value != nil {
+			v.add("compatibility-empty", f.at, "compatibility says nothing")
+		}
 		return
 	}
 	if !plain {

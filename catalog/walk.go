@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // bounds keep a scan of the wrong directory from lasting for ever.
@@ -144,6 +145,7 @@ func (w *walker) directory(p place) error {
 		w.unreadable(p, err)
 		return nil
 	}
+	w.names(p, entries)
 	if c := w.examine(p, entries); c != nil {
 		if len(w.found) == scanBounds.skills {
 			return w.bound(p, "more than %d skills", scanBounds.skills)
@@ -152,6 +154,32 @@ func (w *walker) directory(p place) error {
 		p.inSkill = true
 	}
 	return w.children(p, entries)
+}
+
+// names reports the names in a directory that do not show what they are.
+func (w *walker) names(p place, entries []fs.DirEntry) {
+	var misleading []string
+	for _, e := range entries {
+		if isMisleading(e.Name()) && !ignoredDirs[e.Name()] && !ignoredFile(e.Name()) {
+			misleading = append(misleading, e.Name())
+		}
+	}
+	if misleading == nil {
+		return
+	}
+	r := w.report(p.shown)
+	r.add("file-name", position{}, "%d names hold control characters, or such as change the direction of writing; the first is %q",
+		len(misleading), clip(misleading[0]))
+	w.keep(r)
+}
+
+// isMisleading reports whether a name holds characters that do not show and
+// change how others do: control characters, separators of lines, and those
+// that turn the direction of writing.
+func isMisleading(name string) bool {
+	return strings.ContainsFunc(name, func(c rune) bool {
+		return unicode.In(c, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+	})
 }
 
 func (w *walker) unreadable(p place, err error) {

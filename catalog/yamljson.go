@@ -87,14 +87,14 @@ func (e *encoder) mapping(n, where *yaml.Node) error {
 	e.out.WriteByte('{')
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		node := n.Content[i]
-		key, err := e.key(node)
+		key, value, err := e.key(node)
 		if err != nil {
 			return err
 		}
-		if seen[key] {
+		if seen[key] || seen[value] {
 			return &yamlFault{"yaml-duplicate-key", e.at(node), fmt.Sprintf("the key %q stands there twice", clip(key))}
 		}
-		seen[key] = true
+		seen[key], seen[value] = true, true
 		if i > 0 {
 			e.out.WriteByte(',')
 		}
@@ -108,19 +108,26 @@ func (e *encoder) mapping(n, where *yaml.Node) error {
 	return nil
 }
 
-// key gives a mapping's key, which must be a string (RFC 8259, section 4).
-func (e *encoder) key(n *yaml.Node) (string, error) {
+// key returns a mapping's key, which JSON wants to be a string (RFC 8259,
+// section 4). A scalar of another type is taken as its author wrote it. Equal
+// values are one key: 1 and 1.0.
+func (e *encoder) key(n *yaml.Node) (key, value string, err error) {
 	scalar := target(n)
 	if scalar.Kind != yaml.ScalarNode {
-		return "", &yamlFault{"yaml-key-type", e.at(n), "a key is not a string but a collection"}
+		return "", "", &yamlFault{"yaml-key-type", e.at(n), "a key is not a string but a collection"}
 	}
-	if encoded := e.scalar(scalar, n); encoded[0] != '"' {
-		return "", &yamlFault{"yaml-key-type", e.at(n), fmt.Sprintf("the key %s is not a string", clip(string(encoded)))}
+	value = scalar.Value
+	if encoded := string(e.scalar(scalar, n)); encoded[0] != '"' {
+		if value == "" {
+			return "", "", &yamlFault{"yaml-key-type", e.at(n), "a key is missing"}
+		}
+		value = encoded
+		e.report.add("yaml-key-scalar", e.at(n), "the key %s is not a string in YAML", clip(scalar.Value))
 	}
 	if n.Kind == yaml.AliasNode || n.Anchor != "" || n.Tag == "!!merge" {
 		e.subset(n, "an anchor, an alias or a merge key")
 	}
-	return scalar.Value, nil
+	return scalar.Value, value, nil
 }
 
 func (e *encoder) sequence(n, where *yaml.Node) error {

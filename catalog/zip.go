@@ -138,7 +138,7 @@ func planEntries(files []*zip.File) ([]zipEntry, error) {
 func checkEntry(file *zip.File, name string) error {
 	mode := file.Mode()
 	switch {
-	case !utf8.ValidString(name) || !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\:\x00"):
+	case !utf8.ValidString(name) || !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\:") || isMisleading(name):
 		return archiveFaultf("archive-name", "the archive holds the name %q", clip(file.Name))
 	case strings.Count(name, "/") >= maxArchiveDepth:
 		return archiveFaultf("archive-name", "the name %q has more than %d segments", clip(name), maxArchiveDepth)
