@@ -165,6 +165,12 @@ type Result struct {
 	// tell.
 	CPUTime         time.Duration
 	PeakMemoryBytes int64
+	// LeftBehind are the names of processes that still ran when the program had
+	// come to its end, and were killed then: sorted, as far as the backend can
+	// tell, and no more than a few. LeftBehindOmitted counts the others. The
+	// names are chosen by programs.
+	LeftBehind        []string
+	LeftBehindOmitted int
 	// Artifacts are the files that the run made or changed in Workspace,
 	// sorted by path.
 	Artifacts []Artifact
