@@ -34,6 +34,8 @@ type Info struct {
 	// Notice is one sentence for people and models that says what is and is
 	// not isolated.
 	Notice string
+	// Network tells that programs have the network of the machine.
+	Network bool
 	// SkillDir and Workspace are the two directories as programs see them:
 	// a path, or a variable such as "$SKILL_DIR" where it differs by run.
 	SkillDir, Workspace string
