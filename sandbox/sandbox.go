@@ -34,6 +34,8 @@ type Info struct {
 	// Notice is one sentence for people and models that says what is and is
 	// not isolated.
 	Notice string
+	// Network tells that programs have the network of the machine.
+	Network bool
 	// SkillDir and Workspace are the two directories as programs see them:
 	// a path, or a variable such as "$SKILL_DIR" where it differs by run.
 	SkillDir, Workspace string
@@ -168,6 +170,12 @@ type Result struct {
 	// tell.
 	CPUTime         time.Duration
 	PeakMemoryBytes int64
+	// LeftBehind are the names of processes that still ran when the program had
+	// come to its end, and were killed then: sorted, as far as the backend can
+	// tell, and no more than a few. LeftBehindOmitted counts the others. The
+	// names are chosen by programs.
+	LeftBehind        []string
+	LeftBehindOmitted int
 	// Artifacts are the files that the run made or changed in Workspace,
 	// sorted by path.
 	Artifacts []Artifact

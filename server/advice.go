@@ -10,15 +10,18 @@ import (
 )
 
 // advice says what may be behind a program's failure, and how to go on. It is
-// empty where nothing is known, and where the program did not fail by itself.
+// empty where nothing is known, and where the program did not fail by itself,
+// unless it may have waited for a network.
 func (s *Server) advice(ctx context.Context, run staged, workspace sandbox.Workspace, result sandbox.Result) string {
+	refused := refusedAdvice(run.spec, result)
 	if result.Status != sandbox.Exited || result.ExitCode == 0 {
-		return ""
+		return refused
 	}
 	if stray := s.strayAdvice(run, workspace); stray != "" {
 		return stray
 	}
-	return lackText(lacksOf(s.lacksOfCopy(ctx, run.skill, run.copy), run.spec.Script, run.spec.Shell))
+	lacks := lackText(lacksOf(s.lacksOfCopy(ctx, run.skill, run.copy), run.spec.Script, run.spec.Shell))
+	return strings.TrimSpace(lacks + " " + refused)
 }
 
 // tellLacks tells before a run, as progress, what is known to be missing. That

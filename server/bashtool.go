@@ -62,11 +62,12 @@ func (s *Server) bash(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.run(ctx, workspace, sandbox.Spec{Shell: arguments.Command})
+	spec := sandbox.Spec{Shell: arguments.Command}
+	result, err := s.run(ctx, workspace, spec)
 	if err != nil {
 		return nil, err
 	}
 	s.log.Info("program ended", "tool", "bash_tool", "status", result.Status, "exit", result.ExitCode,
 		"duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier, "why", why)
-	return execAnswer(workspace, "", result, ""), nil
+	return execAnswer(workspace, "", result, refusedAdvice(spec, result)), nil
 }

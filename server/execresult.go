@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -34,6 +35,8 @@ var execOutputSchema = json.RawMessage(`{
       "required": ["path", "uri", "size", "mimeType"]
     }},
     "artifactsOmitted": {"type": "integer", "description": "How many more there were: beyond the limit, links, special files."},
+    "leftBehind": {"type": "array", "items": {"type": "string"}, "description": "Names of processes that still ran when the program had ended, and were ended then: what they offered is gone."},
+    "leftBehindOmitted": {"type": "integer", "description": "How many more of them there were."},
     "sandbox": {"type": "object", "properties": {
       "backend": {"type": "string"}, "tier": {"type": "string"}, "notice": {"type": "string"}
     }, "required": ["backend", "tier", "notice"]},
@@ -57,6 +60,8 @@ type execOutput struct {
 	Workspace        string         `json:"workspace"`
 	Artifacts        []artifact     `json:"artifacts"`
 	ArtifactsOmitted int            `json:"artifactsOmitted,omitempty"`
+	LeftBehind       []string       `json:"leftBehind,omitempty"`
+	LeftOmitted      int            `json:"leftBehindOmitted,omitempty"`
 	Sandbox          execSandbox    `json:"sandbox"`
 	Error            *failure       `json:"error,omitempty"`
 	// What is long comes last, so that a host that cuts loses only of it.
@@ -90,11 +95,19 @@ func execAnswer(workspace sandbox.Workspace, digest string, result sandbox.Resul
 		Workspace:        workspace.Handle,
 		Artifacts:        []artifact{},
 		ArtifactsOmitted: result.ArtifactsOmitted,
+		LeftOmitted:      result.LeftBehindOmitted,
 		Sandbox:          execSandbox{result.Info.Backend, result.Info.Tier, result.Info.Notice},
 		Error:            runFailure(result),
 	}
-	if output.Error != nil && advice != "" {
+	switch {
+	case output.Error == nil || advice == "":
+	case result.Status == sandbox.TimedOut: // more time would not help
+		output.Error.Hint = advice
+	default:
 		output.Error.Hint += " " + advice
+	}
+	for _, name := range result.LeftBehind {
+		output.LeftBehind = append(output.LeftBehind, oneLine(strings.ToValidUTF8(name, "\uFFFD")))
 	}
 	if result.Status == sandbox.Exited {
 		output.ExitCode = &result.ExitCode
@@ -201,10 +214,26 @@ func (o execOutput) text() string {
 	if o.ArtifactsOmitted > 0 {
 		fmt.Fprintf(&text, "artifacts not listed: %d\n", o.ArtifactsOmitted)
 	}
+	if n := len(o.LeftBehind) + o.LeftOmitted; n > 0 {
+		noun := "process"
+		if n > 1 {
+			noun = "processes"
+		}
+		fmt.Fprintf(&text, "ended with the program, %d %s that still ran: %s\n", n, noun, o.leftBehind())
+	}
 	fmt.Fprintf(&text, "workspace %s, %d ms, ", o.Workspace, o.DurationMs)
 	if o.SkillDigest != "" {
 		fmt.Fprintf(&text, "skill %s, ", clip(o.SkillDigest, shownDigest))
 	}
 	fmt.Fprintf(&text, "sandbox %s (tier %s): %s\n", o.Sandbox.Backend, o.Sandbox.Tier, o.Sandbox.Notice)
 	return text.String()
+}
+
+// leftBehind names processes, each name once.
+func (o execOutput) leftBehind() string {
+	list := strings.Join(slices.Compact(slices.Clone(o.LeftBehind)), ", ")
+	if o.LeftOmitted > 0 {
+		list += " and others"
+	}
+	return list
 }

@@ -136,6 +136,9 @@ func (t *tree) Wait() (process.Ending, error) {
 		// suffers from that if it was not the program itself.
 		OutOfMemory: report.OOMKills > 0 && report.Code != 0 && !report.Killed,
 		ChangesLost: lost,
+
+		LeftBehind:        report.LeftBehindNames(),
+		LeftBehindOmitted: int(report.LeftBehindOmitted),
 	}
 	if report.Killed { // it may have come to its end all the same
 		ending.Code, ending.Signal = 0, "SIGKILL"

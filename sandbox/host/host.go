@@ -74,6 +74,7 @@ var info = sandbox.Info{
 	Backend:   "unsafe-host",
 	Tier:      "none",
 	Notice:    "Nothing is isolated: programs run directly on this machine as the server's user, with all that user's files and the network; only " + bounded + ".",
+	Network:   true,
 	SkillDir:  "$SKILL_DIR",
 	Workspace: "$WORKSPACE",
 }

@@ -18,5 +18,6 @@ func TestContract(t *testing.T) {
 			sandboxtest.Exclusion{Case: "survivors-at-cancel-" + name, Reason: escaped})
 	}
 	except = append(except, sandboxtest.Exclusion{Case: "survivors-at-timeout", Reason: escaped})
+	except = append(except, sandboxtest.Exclusion{Case: "left-behind", Reason: "nobody can tell what is in the process group"})
 	sandboxtest.Run(t, open, except...)
 }

@@ -118,5 +118,7 @@ func (t tree) Wait() (process.Ending, error) {
 	if err != nil {
 		return process.Ending{}, process.StartFailed(err)
 	}
-	return process.EndingOf(ended.Code, ended.Signal, ended.Killed, ended.CPUTime), nil
+	ending := process.EndingOf(ended.Code, ended.Signal, ended.Killed, ended.CPUTime)
+	ending.LeftBehind, ending.LeftBehindOmitted = ended.LeftBehind, ended.LeftBehindOmitted
+	return ending, nil
 }

@@ -108,6 +108,7 @@ func (r *run) Wait() (process.Ending, error) {
 		ended.CPUTime = usage.CPUTime
 	}
 	ending := process.EndingOf(ended.Code, ended.Signal, ended.Killed, ended.CPUTime)
+	ending.LeftBehind, ending.LeftBehindOmitted = ended.LeftBehind, ended.LeftBehindOmitted
 	ending.PeakMemoryBytes, ending.OutOfMemory = usage.PeakMemoryBytes, usage.OutOfMemory
 	// No process of the run is left. What it was in need not keep anybody
 	// waiting.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ const (
 func kills() []contract {
 	cases := []contract{
 		{name: "timeout", test: testTimeout},
+		{name: "left-behind", test: testLeftBehind},
 		{name: "timeout-signals-ignored", test: testTimeoutIgnored},
 		{name: "timeout-stopped", test: testTimeoutStopped},
 		{name: "survivors-at-timeout", test: testTimeoutSurvivors},
@@ -115,6 +117,30 @@ func testTimeoutSurvivors(t *testing.T, f *fixture) {
 	watch := watchFIFO(t, spec.Workspace)
 	expectStatus(t, f.run(t, spec), sandbox.TimedOut)
 	watch.expectDeath(t)
+}
+
+// What still runs when the program has ended is named, unless the run was killed.
+func testLeftBehind(t *testing.T, f *fixture) {
+	spec := sandbox.Spec{
+		SkillDir: skill(t, map[string]string{"stay.sh": `: > "$1"; kill -STOP $$`}),
+		Shell:    `sh "$SKILL_DIR/stay.sh" one & setsid sh "$SKILL_DIR/stay.sh" two & until [ -e one ] && [ -e two ]; do sleep 0.01; done; exit 3`,
+	}
+	result := f.run(t, spec)
+	expectExit(t, result, 3)
+	if !slices.Equal(result.LeftBehind, []string{"sh", "sh"}) || result.LeftBehindOmitted != 0 {
+		t.Errorf("left behind are %q, and %d more", result.LeftBehind, result.LeftBehindOmitted)
+	}
+	spec.Shell = `i=0; while [ $i -lt 30 ]; do sh "$SKILL_DIR/stay.sh" $i & i=$((i+1)); done; until [ "$(ls | wc -l)" = 30 ]; do sleep 0.01; done`
+	result = f.run(t, spec)
+	if named := len(result.LeftBehind); result.Status != sandbox.Exited || named == 0 || named+result.LeftBehindOmitted != 30 {
+		t.Errorf("of 30 left behind are %q, and %d more", result.LeftBehind, result.LeftBehindOmitted)
+	}
+	for shell, status := range map[string]sandbox.Status{"true": sandbox.Exited, "sleep 1000 & sleep 1000": sandbox.TimedOut} {
+		result := f.run(t, sandbox.Spec{Shell: shell, Limits: sandbox.Limits{Timeout: enough}})
+		if result.Status != status || len(result.LeftBehind) != 0 {
+			t.Errorf("%q ended as %q and left behind %q", shell, result.Status, result.LeftBehind)
+		}
+	}
 }
 
 func testTimeout(t *testing.T, f *fixture) {

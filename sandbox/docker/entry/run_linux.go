@@ -200,6 +200,9 @@ func (p *program) watch(deadline time.Duration) {
 			measured = nil
 			p.report.Killed, p.report.OverQuota = !p.ended, !p.ended
 		case <-lingered:
+			if !p.report.Killed {
+				p.report.SetLeftBehind(supervisor.LeftBehind())
+			}
 		case <-round:
 		}
 		unix.Kill(-1, unix.SIGKILL) // all but this process

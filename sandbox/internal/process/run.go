@@ -39,6 +39,9 @@ type Ending struct {
 	// added to its ArtifactsOmitted: files that cannot be in the workspace.
 	ChangesLost bool
 	Uncollected int
+	// LeftBehind and LeftBehindOmitted are as in [sandbox.Result].
+	LeftBehind        []string
+	LeftBehindOmitted int
 	// CPUTime and PeakMemoryBytes are as in [sandbox.Result].
 	CPUTime         time.Duration
 	PeakMemoryBytes int64
@@ -201,14 +204,16 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 		return sandbox.Result{}, err
 	}
 	result := sandbox.Result{
-		Stdout:           streams.Stdout.Output(),
-		Stderr:           streams.Stderr.Output(),
-		Duration:         duration,
-		CPUTime:          ended.CPUTime,
-		PeakMemoryBytes:  ended.PeakMemoryBytes,
-		ArtifactsOmitted: ended.Uncollected,
-		ChangesLost:      ended.ChangesLost,
-		Info:             r.info,
+		Stdout:            streams.Stdout.Output(),
+		Stderr:            streams.Stderr.Output(),
+		Duration:          duration,
+		CPUTime:           ended.CPUTime,
+		PeakMemoryBytes:   ended.PeakMemoryBytes,
+		LeftBehind:        ended.LeftBehind,
+		LeftBehindOmitted: ended.LeftBehindOmitted,
+		ArtifactsOmitted:  ended.Uncollected,
+		ChangesLost:       ended.ChangesLost,
+		Info:              r.info,
 	}
 	result.Status, result.ExitCode, result.Signal = verdict(ended, context.Cause(ctx), streams.exceeded())
 	return result, nil

@@ -19,7 +19,7 @@ func SignalName(signal syscall.Signal) string {
 	return fmt.Sprintf("SIG%d", int(signal))
 }
 
-// EndingOf gives the ending of a program with an exit code, or with the signal
+// EndingOf returns the ending of a program with an exit code, or with the signal
 // that ended it where that is not 0.
 func EndingOf(code int, signal syscall.Signal, killed bool, cpuTime time.Duration) Ending {
 	ending := Ending{Code: code, Killed: killed, CPUTime: cpuTime}

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -42,7 +43,7 @@ func descendants(pid int) []int {
 	}
 	for _, entry := range processes {
 		if child := number(entry.Name()); child > 0 {
-			if parent := parentOf(entry.Name()); parent > 0 {
+			if _, parent, found := look(child); found {
 				children[parent] = append(children[parent], child)
 			}
 		}
@@ -54,18 +55,33 @@ func descendants(pid int) []int {
 	return found
 }
 
-// parentOf gives the parent of a process, or -1 where it is gone.
-func parentOf(pid string) int {
-	stat, err := os.ReadFile("/proc/" + pid + "/stat")
-	if err != nil {
-		return -1
+// LeftBehind returns the names of processes below this one, sorted, at most
+// MaxLeftBehind, and how many more there are. Dead ones do not count.
+func LeftBehind() (names []string, omitted int) {
+	for _, pid := range descendants(os.Getpid()) {
+		if name, _, found := look(pid); found && name != "" {
+			names = append(names, name)
+		}
 	}
+	slices.Sort(names)
+	most := min(MaxLeftBehind, len(names))
+	return names[:most], len(names) - most
+}
+
+// look returns the name of a process, which is empty where it is dead, and its
+// parent.
+func look(pid int) (name string, parent int, found bool) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	// pid (name) state ppid …: the name may hold blanks and parentheses.
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 2 {
-		return -1
+	start, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	fields := bytes.Fields(stat[end+1:])
+	if err != nil || start < 0 || end < start || len(fields) < 2 {
+		return "", 0, false
 	}
-	return number(string(fields[1]))
+	if state := fields[0][0]; state != 'Z' && state != 'X' {
+		name = string(stat[start+1 : end])
+	}
+	return name, number(string(fields[1])), true
 }
 
 // number reads a number; it gives -1 for anything else.

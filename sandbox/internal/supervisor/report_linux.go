@@ -21,6 +21,9 @@ type report struct {
 	Killed  bool   // the program had not ended when it was killed
 	Left    bool   // processes are left that could not be killed
 	CPUTime time.Duration
+	// LeftBehind and LeftBehindOmitted are as in [Ending].
+	LeftBehind        []string
+	LeftBehindOmitted int
 }
 
 // Fields implements [wire.Message].
@@ -32,6 +35,8 @@ func (r *report) Fields(t *wire.Transfer) {
 	t.Bool(&r.Killed)
 	t.Bool(&r.Left)
 	wire.Int(t, &r.CPUTime)
+	t.Strings(&r.LeftBehind)
+	wire.Int(t, &r.LeftBehindOmitted)
 }
 
 // reportOf gives the report of a step that may have failed.
@@ -61,7 +66,10 @@ func (r report) err() error {
 
 func (r report) ending() Ending {
 	status := unix.WaitStatus(r.Status)
-	ending := Ending{Killed: r.Killed, CPUTime: r.CPUTime}
+	ending := Ending{
+		Killed: r.Killed, CPUTime: r.CPUTime,
+		LeftBehind: r.LeftBehind, LeftBehindOmitted: r.LeftBehindOmitted,
+	}
 	if status.Exited() {
 		ending.Code = status.ExitStatus()
 	} else {
@@ -88,4 +96,8 @@ type Ending struct {
 	Killed bool           // by Kill, before it ended by itself
 	// CPUTime is that of all processes that were waited for.
 	CPUTime time.Duration
+	// LeftBehind are the names of processes that still ran when the program had
+	// come to its end, and LeftBehindOmitted counts those that it leaves out.
+	LeftBehind        []string
+	LeftBehindOmitted int
 }

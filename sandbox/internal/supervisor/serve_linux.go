@@ -67,6 +67,10 @@ type supervisor struct {
 	ended  bool
 	killed bool // before it had ended
 	left   bool // others could not be killed
+
+	// leftBehind are processes that still ran when the program had ended.
+	leftBehind        []string
+	leftBehindOmitted int
 }
 
 type death struct {
@@ -95,7 +99,10 @@ func Serve(job Job) int {
 	}
 	s := supervisor{pid: pid, leash: leashOf(orders), deaths: deaths(), killAll: job.KillAll}
 	s.watch()
-	last := report{Status: uint32(s.status), Killed: s.killed, Left: s.left, CPUTime: cpuTime()}
+	last := report{
+		Status: uint32(s.status), Killed: s.killed, Left: s.left, CPUTime: cpuTime(),
+		LeftBehind: s.leftBehind, LeftBehindOmitted: s.leftBehindOmitted,
+	}
 	if err := wire.Send(reports, &last); err != nil {
 		return 1
 	}
@@ -214,6 +221,9 @@ func (s *supervisor) watch() {
 		case <-leash:
 			leash, s.killed = nil, !s.ended
 		case <-lingered:
+			if !s.killed {
+				s.leftBehind, s.leftBehindOmitted = LeftBehind()
+			}
 		case <-round:
 		}
 		lingered = nil

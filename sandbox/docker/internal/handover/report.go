@@ -3,6 +3,8 @@ package handover
 import (
 	"bytes"
 	"encoding/binary"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 )
 
 // Report tells how a program ended. All numbers are big-endian.
@@ -26,6 +28,10 @@ type Report struct {
 	// how many processes the kernel killed for the limit of memory; 0 where
 	// the kernel does not tell.
 	PeakMemoryBytes, OOMKills int64
+	// LeftBehind are the names of processes that still ran when the program had
+	// come to its end, padded with NUL, and LeftBehindOmitted counts the others.
+	LeftBehind        [supervisor.MaxLeftBehind][16]byte
+	LeftBehindOmitted int32
 	// MemoryBytes and Processes are what the kernel holds the container to, 0
 	// where it does not tell and the largest number for no bound. Told with a
 	// list of programs only.
@@ -45,6 +51,24 @@ func (r *Report) SetSignal(name string) {
 func (r Report) Signal() string {
 	name, _, _ := bytes.Cut(r.SignalName[:], []byte{0})
 	return string(name)
+}
+
+// SetLeftBehind sets the names of processes that were left behind.
+func (r *Report) SetLeftBehind(names []string, omitted int) {
+	for i, name := range names {
+		copy(r.LeftBehind[i][:], name)
+	}
+	r.LeftBehindOmitted = int32(omitted)
+}
+
+// LeftBehindNames returns them.
+func (r Report) LeftBehindNames() (names []string) {
+	for _, padded := range r.LeftBehind {
+		if name, _, _ := bytes.Cut(padded[:], []byte{0}); len(name) > 0 {
+			names = append(names, string(name))
+		}
+	}
+	return names
 }
 
 // Encode gives the report as it is written.
