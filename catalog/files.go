@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"hash/maphash"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,9 +12,6 @@ const (
 	// maxKnownFiles bounds of how many files and directories of skills it is
 	// known what they were. The others are told as changed by every event.
 	maxKnownFiles = 200_000
-	// maxCompared bounds the size of a file whose content is compared, in
-	// bytes. A larger one is told as changed whenever it was written.
-	maxCompared = 1 << 20
 	// maxFirstRead bounds what is read, in bytes, when nothing is known yet.
 	// What is not read then is told as changed when it is first written.
 	maxFirstRead = 64 << 20
@@ -36,16 +32,7 @@ type files struct {
 }
 
 // folder holds what is known of a directory's entries, by name.
-type folder map[string]print
-
-// print is what is known of a file, or that there is a directory.
-type print struct {
-	identity
-	dir      bool
-	settled  bool   // an equal identity proves an equal content
-	compared bool   // sum is that of the content
-	sum      uint64 // seeded, so that nobody can make two contents of one sum
-}
+type folder map[string]fingerprint
 
 func newFiles(polled bool) *files {
 	return &files{polled: polled, seed: maphash.MakeSeed(), folders: map[string]folder{}}
@@ -161,8 +148,8 @@ func (f *files) folder(ctx context.Context, dir string) {
 
 // look compares what stands at a path with what was known of it. written
 // is true where an event told that it was written, maybe to the same effect.
-func (f *files) look(ctx context.Context, path string, info fs.FileInfo, was print, known, written bool) print {
-	now := f.print(path, info, was, known)
+func (f *files) look(ctx context.Context, path string, info fs.FileInfo, was fingerprint, known, written bool) fingerprint {
+	now := f.fingerprint(path, info, was, known)
 	switch {
 	case !known || now.dir != was.dir:
 		f.changed = append(f.changed, path)
@@ -184,46 +171,8 @@ func (f *files) look(ctx context.Context, path string, info fs.FileInfo, was pri
 	return now
 }
 
-func (f *files) print(path string, info fs.FileInfo, was print, known bool) print {
-	if info.IsDir() {
-		return print{dir: true}
-	}
-	now := print{identity: identityOf(info)}
-	if known && was.settled && was.identity == now.identity {
-		return was
-	}
-	now.settled = reading{id: now.identity, when: nowNanos()}.settled()
-	if !info.Mode().IsRegular() || info.Size() > maxCompared {
-		return now
-	}
-	if !known {
-		if f.budget < info.Size() {
-			return now
-		}
-		f.budget -= info.Size()
-	}
-	now.sum, now.compared = f.sum(path)
-	return now
-}
-
-// sum reads a file of at most [maxCompared] bytes.
-func (f *files) sum(path string) (sum uint64, ok bool) {
-	file, err := os.OpenFile(path, os.O_RDONLY|openNonblock|openNoFollow, 0)
-	if err != nil {
-		return 0, false
-	}
-	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return 0, false
-	}
-	var hash maphash.Hash
-	hash.SetSeed(f.seed)
-	n, err := io.Copy(&hash, io.LimitReader(file, maxCompared+1))
-	return hash.Sum64(), err == nil && n <= maxCompared
-}
-
 // keep notes what is known of an entry.
-func (f *files) keep(dir, name string, now print) {
+func (f *files) keep(dir, name string, now fingerprint) {
 	entries := f.folders[dir]
 	if _, known := entries[name]; !known {
 		if f.count >= maxKnownFiles {
@@ -246,7 +195,7 @@ func (f *files) forget(dir, name string) {
 
 // gone tells that an entry went away, with all that is known to have been
 // below it.
-func (f *files) gone(path string, was print) {
+func (f *files) gone(path string, was fingerprint) {
 	f.changed = append(f.changed, path)
 	if was.dir {
 		f.drop(path)

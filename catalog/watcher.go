@@ -3,8 +3,6 @@ package catalog
 import (
 	"errors"
 	"log/slog"
-	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -105,95 +103,6 @@ func (w *watcher) close() {
 	if err := source.close(); err != nil {
 		w.log.Warn("the watch of directories did not close", "error", err)
 	}
-}
-
-// handle is called by the source, and returns soon.
-func (w *watcher) handle(e event) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case e.failure != nil:
-		w.fail(e.failure)
-	case e.lost:
-		w.log.Warn("file events were lost, scanning everything")
-		w.overflow = true
-		w.wake()
-	default:
-		for _, dir := range w.paths[e.dir] {
-			w.happened(filepath.Join(dir, e.name), e.attributes)
-		}
-		if e.gone {
-			delete(w.paths, e.dir)
-		}
-	}
-}
-
-// fail has the source replaced: by a scan that begins soon where a directory
-// was moved, else, so that what fails at once does not fail all the time, by
-// one that is due anyway.
-func (w *watcher) fail(err error) {
-	if w.failed {
-		return
-	}
-	w.failed, w.overflow = true, true
-	if errors.Is(err, errMoved) {
-		w.wake()
-		return
-	}
-	w.log.Warn("watching failed, scanning everything again", "error", err)
-	w.limit = err
-}
-
-// happened takes note of an event. A change of attributes alone can make a
-// file readable, so it is worth a scan, but it is not a change of the file.
-func (w *watcher) happened(path string, attributes bool) {
-	if name := filepath.Base(path); !w.concerns(path, ignoredDirs[name] || ignoredFile(name)) {
-		return
-	}
-	if !attributes {
-		w.remember(path)
-	}
-	w.wake()
-}
-
-// concerns reports whether a path lies in a root and is not ignored there, or
-// is on the way to a root.
-func (w *watcher) concerns(path string, ignored bool) bool {
-	return slices.ContainsFunc(w.roots, func(root string) bool {
-		return within(root, path) || !ignored && within(path, root)
-	})
-}
-
-func (w *watcher) remember(path string) {
-	if len(w.pending) >= maxPending {
-		path = filepath.Dir(path)
-	}
-	if len(w.pending) >= 2*maxPending {
-		w.pending, w.overflow = map[string]bool{}, true
-	}
-	if !w.overflow {
-		w.pending[path] = true
-	}
-}
-
-func (w *watcher) wake() {
-	select {
-	case w.events <- struct{}{}:
-	default:
-	}
-}
-
-// take returns the paths that changed since the last call. all is true where
-// there may be others.
-func (w *watcher) take() (paths []string, all bool) {
-	if source := w.current(); source != nil {
-		source.drain()
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	paths, all = slices.Collect(maps.Keys(w.pending)), w.overflow
-	w.pending, w.overflow = map[string]bool{}, false
-	return paths, all
 }
 
 // takeFresh returns the directories that scans found to be watched anew, or
