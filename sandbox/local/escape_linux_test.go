@@ -25,12 +25,11 @@ func TestEscapes(t *testing.T) {
 	outcomes := escape.Try(t, full, restricted)
 	shown := 0
 	for name, of := range outcomes {
-		switch of[0] {
-		case escape.Open:
-			t.Errorf("%s gets out of the full tier", name)
+		if of[0] != escape.NotShown {
 			shown++
-		case escape.Blocked:
-			shown++
+		}
+		if (of[0] == escape.Open) != slices.Contains(openInFull, name) && of[0] != escape.NotShown {
+			t.Errorf("%s is %s in the full tier", name, of[0])
 		}
 		open := slices.Contains(openInRestricted, name)
 		if phrase, depends := dependent[name]; depends {
@@ -53,6 +52,9 @@ func TestEscapes(t *testing.T) {
 	asNobodyToo(t)
 }
 
+// openInFull is what the full tier leaves open, as ESCAPES.md says.
+var openInFull = []string{"open-netlink", "learn-size-of-disk"}
+
 // dependent are attempts that the restricted tier stops where the machine has
 // what it takes, with what its notice says where it does not.
 var dependent = map[string]string{
@@ -65,5 +67,6 @@ var dependent = map[string]string{
 // openInRestricted is what the restricted tier leaves open, as its notice says.
 var openInRestricted = []string{
 	"stat-file", "test-access-of-file", "enter-directory", "change-mode", "change-owner", "change-times",
-	"change-mode-in-skill", "learn-host-name", "be-user-0", "run-setuid-program",
+	"change-mode-in-skill", "be-user-0", "run-setuid-program", "share-lock-of-skill", "share-record-lock-of-skill", "share-lock-of-system",
+	"learn-uptime", "learn-size-of-disk", "learn-host-name",
 }

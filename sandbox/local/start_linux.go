@@ -105,6 +105,7 @@ func (s *system) start(spec sandbox.Spec, orders jail.Orders, streams *process.S
 		if err != nil {
 			return nil, setupFailed(err)
 		}
+		jail.seclude(orders.Mounts)
 		tree, err := jail.run(order)
 		if spare && errors.Is(err, supervisor.ErrGone) {
 			continue // anything may have killed it

@@ -26,6 +26,7 @@ type system struct {
 	spawner *spawner
 	cgroups *cgroup.Place
 	owners  *owners // nil where programs run as the server's user
+	private bool    // directories are shown by files of the run's own
 	spares  *spares
 	base    map[string]string
 	aliases *tempdir.Dir   // nil where there is none
@@ -69,17 +70,25 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 	surroundings.asOthers = s.owners != nil
 	s.layout = newLayout(surroundings)
 	s.spares = &spares{system: s}
+	s.private = tier == Full
 	err := s.aliasPython()
 	s.base = s.layout.environ()
 	s.layout.log(options.Logger.With("tier", tier))
-	b.runner = process.NewRunner(s.info(), options.Logger)
-	if err == nil {
-		err = b.probe(ctx)
+	for {
+		b.runner = process.NewRunner(s.info(), options.Logger)
+		if err == nil {
+			err = b.probe(ctx)
+		}
+		if err == nil {
+			return b, nil
+		}
+		if !s.concede(err) {
+			return nil, errors.Join(err, b.Close())
+		}
+		options.Logger.Debug("the sandbox has less than it might", "error", err)
+		b.runner.Close()
+		err = nil
 	}
-	if err != nil {
-		return nil, errors.Join(err, b.Close())
-	}
-	return b, nil
 }
 
 // release ends what New has started.

@@ -20,6 +20,7 @@ import (
 // Go's scheduler.
 type prepared struct {
 	root       *builder // nil where the program is in the server's file system
+	clock      *clock   // nil there, too
 	path, dir  *byte
 	argv, envv []*byte
 	limits     []limit
@@ -80,7 +81,7 @@ func (p *prepared) fill(orders Orders) (err error) {
 	for _, l := range orders.Limits {
 		p.limits = append(p.limits, limit{l.Resource, unix.Rlimit{Cur: l.Value, Max: l.Value}})
 	}
-	if p.landlock, err = newRuleset(orders.Rights.Landlock); err != nil {
+	if p.landlock, err = newRuleset(orders.Rights); err != nil {
 		return failed("make the Landlock ruleset", err)
 	}
 	p.shared = orders.Rights.Shared

@@ -60,6 +60,10 @@ type Mount struct {
 	File     int
 	Dir      bool // not a file
 	Writable bool
+	// Private shows a directory by files of the run's own, which hold what is
+	// in the server's: locks on the ones are none on the others. It cannot be
+	// had for mounts below the directory, which are not seen then.
+	Private bool
 }
 
 // File is a file of a few bytes, made for one run.

@@ -51,5 +51,6 @@ func mountFields(t *wire.Transfer) func(*Mount) {
 		wire.Int(t, &m.File)
 		t.Bool(&m.Dir)
 		t.Bool(&m.Writable)
+		t.Bool(&m.Private)
 	}
 }
