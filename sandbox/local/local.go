@@ -8,10 +8,12 @@
 //
 //   - full: namespaces of its own for users, mounts, processes, network, IPC
 //     and host name, with a file system built for it; and on top of these all
-//     that restricted has. The programs of a server that is root run as "nobody".
+//     that restricted has.
 //   - restricted, where the system refuses namespaces: Landlock and seccomp in
 //     the server's own namespaces, without any network. What that leaves open,
 //     the Notice says.
+//
+// The programs of a server that is root run as "nobody".
 //
 // Which holds is found by running a program in it once. Where neither can be
 // had, there is no backend: nothing ever runs with less than what

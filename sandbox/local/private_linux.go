@@ -33,6 +33,10 @@ func hasMountsBelow(table, dir string) bool {
 // concede reports whether an error is that of a kernel that can isolate
 // programs, but not in all that is asked for, which is not asked for then.
 func (s *system) concede(err error) bool {
+	if s.asNobody { // who may not go to where temporary files are, perhaps
+		s.asNobody = false
+		return true
+	}
 	var step *supervisor.StepError
 	if s.private && errors.As(err, &step) && step.Step == jail.StepCover {
 		s.private = false

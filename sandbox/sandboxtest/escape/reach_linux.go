@@ -45,7 +45,7 @@ func (s *scene) reach(t *testing.T) {
 	}()
 }
 
-// ownAddress gives an address of the machine that is not on loopback.
+// ownAddress returns an address of the machine that is not on loopback.
 func ownAddress() (net.Interface, string, bool) {
 	interfaces, _ := net.Interfaces()
 	for _, i := range interfaces {

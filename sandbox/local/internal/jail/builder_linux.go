@@ -79,7 +79,7 @@ func (b *builder) cover(mount Mount) error {
 	return unix.MoveMount(overlay, "", lower, "", byDescriptors)
 }
 
-// overlay gives a detached mount that shows what a directory does.
+// overlay returns a detached mount that shows what a directory does.
 func (b *builder) overlay(lower int) (int, error) {
 	if err := unix.Fchdir(lower); err != nil { // any name may be in its path
 		return -1, err

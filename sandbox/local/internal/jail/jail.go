@@ -85,6 +85,9 @@ type Rights struct {
 	// could reach somebody else's process there is refused too, such as any
 	// socket but connected pairs.
 	Shared bool
+	// User is who runs the program, with the group of that number and no other;
+	// 0 for the jail's own user.
+	User int
 }
 
 // Grant allows the use of a file, or of all that is below a directory.

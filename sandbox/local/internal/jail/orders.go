@@ -25,6 +25,7 @@ func (o *Orders) Fields(t *wire.Transfer) {
 		t.Bool(&g.WriteFiles)
 	})
 	t.Bool(&o.Rights.Shared)
+	wire.Int(t, &o.Rights.User)
 	wire.Slice(t, &o.Limits, func(l *Limit) {
 		wire.Int(t, &l.Resource)
 		wire.Int(t, &l.Value)
