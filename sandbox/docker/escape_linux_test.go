@@ -16,7 +16,9 @@ var update = flag.Bool("update", false, "rewrite the table of ESCAPES.md")
 const minimum = 60
 
 // openInDocker is what is open for reasons that ESCAPES.md tells.
-var openInDocker = []string{"listen-tcp", "list-interfaces", "open-netlink", "open-terminal"}
+var openInDocker = []string{
+	"open-netlink", "open-terminal", "share-lock-of-skill", "share-record-lock-of-skill", "learn-uptime", "learn-size-of-disk",
+}
 
 func TestEscapes(t *testing.T) { tryToEscape(t, openUntilEnd(t), "docker") }
 

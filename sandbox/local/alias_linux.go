@@ -40,3 +40,10 @@ func (s *system) aliasPython() error {
 	l.use(l.aliasDir)
 	return nil
 }
+
+func (s *system) closeAliases() {
+	if s.aliases != nil {
+		s.aliases.Close() // what remains is removed by the next server
+		s.aliases = nil
+	}
+}

@@ -19,9 +19,11 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 )
 
-// What the notice says where runs are not bounded as a whole, and where
-// Landlock knows nothing of signals.
+// What the notice says where runs are not bounded as a whole, where Landlock
+// knows nothing of signals, and where programs are not another user than the
+// server.
 const (
+	filesOfServer   = "can change the mode and times of files"
 	memoryOfEach    = "bounded for each process"
 	processesOfAll  = "number of processes is not bounded"
 	signalsToOthers = "can send signals"

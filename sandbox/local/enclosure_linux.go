@@ -24,6 +24,7 @@ type enclosure struct {
 	system     *system
 	supervisor *supervisor.Supervisor
 	group      *cgroup.Group
+	mounts     string // the table, when it was made, in the tier full
 }
 
 // newEnclosure makes an enclosure for programs with such limits.
@@ -32,6 +33,7 @@ func (s *system) newEnclosure(limits sandbox.Limits) (*enclosure, error) {
 	if err != nil {
 		return nil, err
 	}
+	e := &enclosure{system: s, group: group}
 	config := supervisor.Config{
 		Name:    jail.Name,
 		Setting: new(jail.Setting),
@@ -43,14 +45,20 @@ func (s *system) newEnclosure(limits sandbox.Limits) (*enclosure, error) {
 	}
 	group.Enter(config.Attr)
 	if s.tier == Full {
-		config.Setting = &jail.Setting{Root: s.layout.root()}
+		table, err := os.ReadFile(mountTable)
+		if err != nil {
+			return nil, errors.Join(err, group.Remove())
+		}
+		root := s.layout.root()
+		e.mounts = string(table)
+		e.seclude(root.Mounts)
+		config.Setting = &jail.Setting{Root: root}
 		s.separate(&config)
 	}
-	waiting, err := supervisor.Spawn(config)
-	if err != nil {
+	if e.supervisor, err = supervisor.Spawn(config); err != nil {
 		return nil, errors.Join(err, group.Remove())
 	}
-	return &enclosure{system: s, supervisor: waiting, group: group}, nil
+	return e, nil
 }
 
 // separate gives a supervisor namespaces of its own.
@@ -68,8 +76,9 @@ func (s *system) separate(config *supervisor.Config) {
 		unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 	config.Attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: jail.UserID, HostID: uid, Size: 1}}
 	config.Attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: jail.GroupID, HostID: gid, Size: 1}}
-	// What the supervisor needs to build a file system and to lock it up.
-	config.Attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
+	// What the supervisor needs to build a file system, a network and a clock,
+	// and to lock them up.
+	config.Attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SYS_TIME, unix.CAP_SETPCAP}
 }
 
 // run runs a program. The enclosure is used up, also by an error.

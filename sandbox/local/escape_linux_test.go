@@ -25,12 +25,11 @@ func TestEscapes(t *testing.T) {
 	outcomes := escape.Try(t, full, restricted)
 	shown := 0
 	for name, of := range outcomes {
-		switch of[0] {
-		case escape.Open:
-			t.Errorf("%s gets out of the full tier", name)
+		if of[0] != escape.NotShown {
 			shown++
-		case escape.Blocked:
-			shown++
+		}
+		if (of[0] == escape.Open) != slices.Contains(openInFull, name) && of[0] != escape.NotShown {
+			t.Errorf("%s is %s in the full tier", name, of[0])
 		}
 		open := slices.Contains(openInRestricted, name)
 		if phrase, depends := dependent[name]; depends {
@@ -45,13 +44,18 @@ func TestEscapes(t *testing.T) {
 	}
 	t.Logf("%d attempts were shown", shown)
 	if os.Geteuid() == 0 {
-		for name := range dependent { // on the machine
-			outcomes[name][1] = escape.NotShown
+		for name, phrase := range dependent { // on the machine
+			if phrase != filesOfServer || strings.Contains(restricted.Info().Notice, phrase) {
+				outcomes[name][1] = escape.NotShown
+			}
 		}
 		escape.CompareTable(t, "../ESCAPES.md", *update, outcomes, "local, full", "local, restricted")
 	}
 	asNobodyToo(t)
 }
+
+// openInFull is what the full tier leaves open, as ESCAPES.md says.
+var openInFull = []string{"open-netlink", "learn-size-of-disk"}
 
 // dependent are attempts that the restricted tier stops where the machine has
 // what it takes, with what its notice says where it does not.
@@ -60,10 +64,17 @@ var dependent = map[string]string{
 	"find-process":            signalsToOthers,
 	"signal-process":          signalsToOthers,
 	"signal-process-by-pidfd": signalsToOthers,
+	"test-access-of-file":     filesOfServer,
+	"change-mode":             filesOfServer,
+	"change-owner":            filesOfServer,
+	"change-times":            filesOfServer,
+	"change-mode-in-skill":    filesOfServer,
+	"be-user-0":               filesOfServer,
+	"run-setuid-program":      filesOfServer,
 }
 
 // openInRestricted is what the restricted tier leaves open, as its notice says.
 var openInRestricted = []string{
-	"stat-file", "test-access-of-file", "enter-directory", "change-mode", "change-owner", "change-times",
-	"change-mode-in-skill", "learn-host-name", "be-user-0", "run-setuid-program",
+	"stat-file", "enter-directory", "share-lock-of-skill", "share-record-lock-of-skill", "share-lock-of-system",
+	"learn-uptime", "learn-size-of-disk", "learn-host-name",
 }

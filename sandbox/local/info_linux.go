@@ -14,12 +14,16 @@ func (s *system) info() sandbox.Info {
 	if s.tier == Full {
 		info.SkillDir, info.Workspace = skillDir, workspace
 		info.Notice = "Programs are isolated by kernel namespaces, Landlock and seccomp: they see the system's programs, " +
-			"the skill (read-only) and the workspace, and have no network."
+			"the skill (read-only) and the workspace, and have no network but a loopback interface of their own."
 	} else {
 		info.SkillDir, info.Workspace = "$SKILL_DIR", "$WORKSPACE"
 		info.Notice = "Programs are restricted by Landlock and seccomp, without namespaces: they can read only the system's programs " +
-			"and the skill, write only the workspace, and have no network; but they can see that other files and processes exist, " +
-			"and can change the mode and times of files of the server's user."
+			"and the skill, write only the workspace, and have no network; but they can see that other files and processes exist"
+		if s.asNobody {
+			info.Notice += ", as every user can."
+		} else {
+			info.Notice += ", and can change the mode and times of files of the server's user."
+		}
 	}
 	info.Notice += s.unbounded()
 	if s.layout.environmentHidden {
@@ -36,7 +40,10 @@ func (s *system) unbounded() string {
 	case abi == 0:
 		notice += " Landlock is missing in this kernel."
 	case s.tier == Restricted && abi < jail.LandlockSignalABI:
-		notice += " Programs can send signals to other processes of the server's user."
+		notice += " Programs can send signals to other processes of their user."
+	}
+	if !s.private {
+		notice += " Programs can hold locks on files of the system and of the skill that others use."
 	}
 	memory, processes := s.cgroups.Bounds()
 	if !memory {

@@ -194,7 +194,8 @@ var fullRights = jail.Rights{Landlock: []jail.Grant{
 var restrictedFiles = []string{
 	"/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf",
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/loadavg", "/proc/uptime", "/proc/version",
-	"/proc/filesystems", "/proc/sys/kernel", "/proc/sys/vm",
+	"/proc/filesystems", "/proc/sys/kernel/cap_last_cap", "/proc/sys/kernel/ngroups_max", "/proc/sys/kernel/osrelease",
+	"/proc/sys/kernel/ostype", "/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max", "/proc/sys/vm",
 	"/sys/devices/system/cpu", "/sys/fs/cgroup/cpu.max",
 }
 

@@ -3,14 +3,17 @@
 //
 // A program sees the system's own programs and libraries, its skill at /skill,
 // its workspace at /workspace and, at /private, what is of its skill alone; it may
-// write the latter two. It has no
-// network, no other process and no file besides. There are two tiers:
+// write the latter two. It has no network but a loopback interface of its own,
+// no other process and no file besides. There are two tiers:
 //
 //   - full: namespaces of its own for users, mounts, processes, network, IPC
 //     and host name, with a file system built for it; and on top of these all
-//     that restricted has. The programs of a server that is root run as "nobody".
+//     that restricted has.
 //   - restricted, where the system refuses namespaces: Landlock and seccomp in
-//     the server's own namespaces. What that leaves open, the Notice says.
+//     the server's own namespaces, without any network. What that leaves open,
+//     the Notice says.
+//
+// The programs of a server that is root run as "nobody".
 //
 // Which holds is found by running a program in it once. Where neither can be
 // had, there is no backend: nothing ever runs with less than what

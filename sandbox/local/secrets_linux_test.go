@@ -117,6 +117,9 @@ func TestPrivateFilesOfInstallations(t *testing.T) {
 func installed(t *testing.T, shown, links map[string]string, secrets []string) string {
 	t.Helper()
 	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // every user may go there
+		t.Fatal(err)
+	}
 	for name, content := range shown {
 		writeFile(t, filepath.Join(dir, name), content, 0o755)
 	}

@@ -43,6 +43,9 @@ func (l *layout) showNamed(name string) {
 	if err == nil && !l.readable(info) {
 		err = os.ErrPermission
 	}
+	if err == nil {
+		err = l.reachable(real)
+	}
 	if err != nil {
 		l.hidden[name] = err
 		return

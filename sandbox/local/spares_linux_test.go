@@ -165,6 +165,14 @@ func TestNewMountsAreSeen(t *testing.T) {
 		}
 		backend.AwaitSpare()
 	}
+	const below = "/usr/local" // the system's directory
+	mount(below)
+	if err := os.WriteFile(filepath.Join(below, "which"), []byte("below"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := say(t, backend, sandbox.Spec{Shell: "cat " + below + "/which"}); got != "below" {
+		t.Errorf("the program sees %q in what is mounted below a directory of the system", got)
+	}
 }
 
 // What was replaced since an enclosure was made makes it useless.

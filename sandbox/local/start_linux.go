@@ -97,14 +97,15 @@ func (s *system) start(spec sandbox.Spec, orders jail.Orders, streams *process.S
 			return nil, setupFailed(err)
 		}
 		defer closeAll(files)
-	} else {
-		orders.Rights = s.layout.restrictedRights(spec)
+	} else if err := s.restrict(spec, &orders, &order); err != nil {
+		return nil, setupFailed(err)
 	}
 	for {
 		jail, spare, err := s.spares.take(spec)
 		if err != nil {
 			return nil, setupFailed(err)
 		}
+		jail.seclude(orders.Mounts)
 		tree, err := jail.run(order)
 		if spare && errors.Is(err, supervisor.ErrGone) {
 			continue // anything may have killed it
@@ -126,6 +127,16 @@ func (s *system) enclose(spec sandbox.Spec, orders *jail.Orders, order *supervis
 	order.Owner = nobody
 	order.Files, err = s.owners.detach(orders.Mounts)
 	return order.Files, err
+}
+
+// restrict adds to orders what a run may do in the server's own file system.
+func (s *system) restrict(spec sandbox.Spec, orders *jail.Orders, order *supervisor.Order) error {
+	orders.Rights = s.layout.restrictedRights(spec)
+	if !s.asNobody {
+		return nil
+	}
+	orders.Rights.User, order.Owner = nobody, nobody
+	return giveToNobody(spec)
 }
 
 // runLimits gives the limits of the run as a whole. In the tier full, that of

@@ -19,6 +19,9 @@ type surroundings struct {
 	// asOthers reports whether programs run as another user than the server's,
 	// so that what others may not read they cannot.
 	asOthers bool
+	// inPlace reports whether these others see files in the server's own file
+	// system, so that they must be able to go there.
+	inPlace bool
 }
 
 func (o Options) surroundings() surroundings {
@@ -45,6 +48,14 @@ func (s surroundings) readable(info fs.FileInfo) bool {
 	return !s.asOthers || info.Mode()&needed == needed
 }
 
+// reachable refuses what programs cannot go to.
+func (s surroundings) reachable(name string) error {
+	if dir := filepath.Dir(name); s.inPlace && !isPublic(dir) {
+		return fmt.Errorf("programs are another user, who may not go to %s", dir)
+	}
+	return nil
+}
+
 // ownPlaces are those that a run has for itself, and those that are no place
 // for programs.
 var ownPlaces = []string{"/dev", "/etc", "/proc", "/run", "/sys", "/var/run", "/var/tmp", skillDir, workspace, private}
@@ -62,7 +73,7 @@ func (s surroundings) mayShow(name string) error {
 	if name == "/" || name == "/tmp" {
 		return fmt.Errorf("%s is everyone's", name)
 	}
-	return nil
+	return s.reachable(name)
 }
 
 // holdsOthers refuses directories that hold more than an installation.

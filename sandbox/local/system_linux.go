@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -26,10 +27,13 @@ type system struct {
 	spawner *spawner
 	cgroups *cgroup.Place
 	owners  *owners // nil where programs run as the server's user
-	spares  *spares
-	base    map[string]string
-	aliases *tempdir.Dir   // nil where there is none
-	endings sync.WaitGroup // of what runs were in
+	private bool    // directories are shown by files of the run's own
+	// asNobody has the programs of root run as nobody in the tier restricted.
+	asNobody bool
+	spares   *spares
+	base     map[string]string
+	aliases  *tempdir.Dir   // nil where there is none
+	endings  sync.WaitGroup // of what runs were in
 }
 
 // open gives a backend of the best tier in which a program can be run.
@@ -65,21 +69,37 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 	if tier == Full && runsAsNobody() {
 		s.owners = newOwners(s.spawner)
 	}
-	surroundings := options.surroundings()
-	surroundings.asOthers = s.owners != nil
-	s.layout = newLayout(surroundings)
 	s.spares = &spares{system: s}
+	s.private = tier == Full
+	s.asNobody = tier == Restricted && runsAsNobody() && holdsCapabilities(neededForNobody)
+	for {
+		err := s.survey(options)
+		b.runner = process.NewRunner(s.info(), options.Logger)
+		if err == nil {
+			err = b.probe(ctx)
+		}
+		if err == nil {
+			s.layout.log(options.Logger.With("tier", tier))
+			return b, nil
+		}
+		if !s.concede(err) {
+			return nil, errors.Join(err, b.Close())
+		}
+		options.Logger.Debug("the sandbox has less than it might", "tier", tier, "reason", err)
+		b.runner.Close()
+		s.closeAliases()
+	}
+}
+
+// survey looks at what of the machine programs are to see.
+func (s *system) survey(options Options) error {
+	surroundings := options.surroundings()
+	surroundings.asOthers = s.owners != nil || s.asNobody
+	surroundings.inPlace = s.asNobody
+	s.layout = newLayout(surroundings)
 	err := s.aliasPython()
 	s.base = s.layout.environ()
-	s.layout.log(options.Logger.With("tier", tier))
-	b.runner = process.NewRunner(s.info(), options.Logger)
-	if err == nil {
-		err = b.probe(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(err, b.Close())
-	}
-	return b, nil
+	return err
 }
 
 // release ends what New has started.
@@ -89,9 +109,7 @@ func (s *system) release() {
 	if s.owners != nil {
 		s.owners.close()
 	}
-	if s.aliases != nil {
-		s.aliases.Close() // what remains is removed by the next server
-	}
+	s.closeAliases()
 	s.spawner.close()
 	s.cgroups.Close() // nothing but empty cgroups can be left
 }
@@ -103,10 +121,14 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
+	skill, workspace := filepath.Join(dir.Path(), "skill"), filepath.Join(dir.Path(), "workspace")
+	if err := errors.Join(os.Mkdir(skill, 0o755), os.Mkdir(workspace, 0o700)); err != nil {
+		return err
+	}
 	result, err := b.Run(ctx, sandbox.Spec{
 		Shell:     `test -r "$SKILL_DIR" && test -w "$WORKSPACE" && : > "$WORKSPACE/probe"`,
-		SkillDir:  dir.Path(),
-		Workspace: dir.Path(),
+		SkillDir:  skill,
+		Workspace: workspace, // its owner may change, but not that of dir, which tells whose it is
 	})
 	if setup := new(sandbox.SetupError); errors.As(err, &setup) && setup.Err != nil {
 		return explain(setup.Err)

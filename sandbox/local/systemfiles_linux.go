@@ -39,5 +39,7 @@ var ownFiles = []jail.File{
 		"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
 	{Path: "/etc/group", Content: "root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n"},
 	{Path: "/etc/hosts", Content: "127.0.0.1 localhost sandbox\n::1 localhost\n"},
+	// Some C libraries ask a name server all the same, and wait for it.
+	{Path: "/etc/resolv.conf", Content: "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"},
 	{Path: "/etc/nsswitch.conf", Content: "passwd: files\ngroup: files\nhosts: files\n"},
 }

@@ -45,14 +45,12 @@ var refused = slices.Concat(refusedHere, []uintptr{
 type Surroundings struct {
 	// Shared tells that the program is in the server's namespaces: whatever
 	// could reach somebody else's process there is refused too, such as any
-	// socket but connected pairs.
+	// socket but connected pairs. Else it has a network namespace with nothing
+	// but a loopback interface of its own, which it may use.
 	Shared bool
 	// Truncate tells that nothing but the filter keeps the program from
 	// truncating files by their names.
 	Truncate bool
-	// OwnNetwork tells that the program has a network namespace with nothing
-	// but a loopback interface of its own, which it may use.
-	OwnNetwork bool
 }
 
 // refusedShared are refused besides where the program is in the server's own
@@ -60,8 +58,19 @@ type Surroundings struct {
 var refusedShared = []uintptr{
 	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV,
 	unix.SYS_MSGCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
-	unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK, unix.SYS_INOTIFY_ADD_WATCH,
+	unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
 }
+
+// missing are answered as by a kernel without them. A watch on a file that
+// others use too, as those of the system and of a skill's copy are, tells what
+// they do; which file it is about, no filter can see. Without inotify the usual
+// programs poll, and more of them do so for this error than for another.
+// The flags and modes of clone3 and openat2 are in memory, where no filter can
+// see them; the C library falls back to the older calls.
+var missing = slices.Concat(missingHere, []uintptr{unix.SYS_INOTIFY_INIT1, unix.SYS_CLONE3, unix.SYS_OPENAT2})
+
+// refusedFcntls watch a directory, and keep others from opening a file.
+var refusedFcntls = []uint32{unix.F_NOTIFY, unix.F_SETLEASE}
 
 // refusedOfOthers are refused there where the argument of that number names a
 // process, other than by 0 for the caller's own.
@@ -130,8 +139,7 @@ func Filter(around Surroundings) []unix.SockFilter {
 	f.load(offsetNumber)
 	f.when(unix.BPF_JGE, foreignSyscalls, answer(kill))
 	f.when(unix.BPF_JGT, lastSyscall, answer(enosys))
-	f.when(unix.BPF_JEQ, unix.SYS_CLONE3, answer(enosys))
-	f.when(unix.BPF_JEQ, unix.SYS_OPENAT2, answer(enosys)) // its mode is in memory
+	f.whenAny(missing, answer(enosys))
 	f.whenAny(refused, answer(eperm))
 	if around.Shared {
 		f.whenAny(refusedShared, answer(eperm))
@@ -147,7 +155,8 @@ func Filter(around Surroundings) []unix.SockFilter {
 		f.when(unix.BPF_JEQ, m.call, m.rule())
 	}
 	f.when(unix.BPF_JEQ, unix.SYS_CLONE, cloneRule())
-	f.when(unix.BPF_JEQ, unix.SYS_IOCTL, ioctlRule())
+	f.when(unix.BPF_JEQ, unix.SYS_IOCTL, commandRule(refusedIoctls))
+	f.when(unix.BPF_JEQ, unix.SYS_FCNTL, commandRule(refusedFcntls))
 	f.when(unix.BPF_JEQ, unix.SYS_SOCKET, socketRule(around))
 	f.when(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, socketpairRule(around))
 	f.when(unix.BPF_JEQ, unix.SYS_PERSONALITY, personalityRule())
@@ -174,11 +183,12 @@ func cloneRule() filter {
 	return append(f, answer(allow)...)
 }
 
-func ioctlRule() filter {
+// commandRule refuses some commands, which are the second argument.
+func commandRule(refused []uint32) filter {
 	f := filter{}
 	f.loadArg(1)
-	for _, request := range refusedIoctls {
-		f.when(unix.BPF_JEQ, request, answer(eperm))
+	for _, command := range refused {
+		f.when(unix.BPF_JEQ, command, answer(eperm))
 	}
 	return append(f, answer(allow)...)
 }
@@ -192,11 +202,9 @@ func socketRule(around Surroundings) filter {
 	f := filter{}
 	f.loadArg(0)
 	f.when(unix.BPF_JEQ, unix.AF_UNIX, answer(allow))
-	if around.OwnNetwork {
-		f.when(unix.BPF_JEQ, unix.AF_INET, protocolRule(0, unix.IPPROTO_TCP, unix.IPPROTO_UDP))
-		f.when(unix.BPF_JEQ, unix.AF_INET6, protocolRule(0, unix.IPPROTO_TCP, unix.IPPROTO_UDP))
-		f.when(unix.BPF_JEQ, unix.AF_NETLINK, protocolRule(unix.NETLINK_ROUTE)) // asked for the interfaces
-	}
+	f.when(unix.BPF_JEQ, unix.AF_INET, internetRule())
+	f.when(unix.BPF_JEQ, unix.AF_INET6, internetRule())
+	f.when(unix.BPF_JEQ, unix.AF_NETLINK, protocolRule(unix.NETLINK_ROUTE)) // asked for the interfaces
 	return append(f, answer(eafnosupport)...)
 }
 
@@ -210,6 +218,16 @@ func protocolRule(protocols ...uint32) filter {
 	return append(f, answer(eprotonosupport)...)
 }
 
+// internetRule allows TCP and UDP. By the type too: what is the protocol of
+// others, where none is named, depends on the modules that the kernel has.
+func internetRule() filter {
+	f := filter{}
+	f.loadType()
+	f.when(unix.BPF_JEQ, unix.SOCK_STREAM, protocolRule(0, unix.IPPROTO_TCP))
+	f.when(unix.BPF_JEQ, unix.SOCK_DGRAM, protocolRule(0, unix.IPPROTO_UDP))
+	return append(f, answer(eprotonosupport)...)
+}
+
 // socketpairRule allows connected pairs. Of datagram sockets even a connected
 // one can send elsewhere.
 func socketpairRule(around Surroundings) filter {
@@ -217,8 +235,7 @@ func socketpairRule(around Surroundings) filter {
 	f.loadArg(0)
 	f.unless(unix.BPF_JEQ, unix.AF_UNIX, answer(eafnosupport))
 	if around.Shared {
-		f.loadArg(1)
-		f = append(f, stmt(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xf))
+		f.loadType()
 		f.when(unix.BPF_JEQ, unix.SOCK_STREAM, answer(allow))
 		f.when(unix.BPF_JEQ, unix.SOCK_SEQPACKET, answer(allow))
 		return append(f, answer(eafnosupport)...)

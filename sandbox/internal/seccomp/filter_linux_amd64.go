@@ -19,3 +19,5 @@ var refusedHere = []uintptr{
 	unix.SYS_MODIFY_LDT, unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_USELIB, unix.SYS_USTAT, unix.SYS_SYSFS,
 	unix.SYS__SYSCTL, unix.SYS_CREATE_MODULE, unix.SYS_GET_KERNEL_SYMS, unix.SYS_QUERY_MODULE,
 }
+
+var missingHere = []uintptr{unix.SYS_INOTIFY_INIT}

@@ -12,3 +12,5 @@ const (
 var modesHere []modeCall
 
 var refusedHere []uintptr
+
+var missingHere []uintptr

@@ -18,6 +18,12 @@ func (f *filter) load(offset uint32) {
 // loadArg loads the lower half of an argument, which is all of an int.
 func (f *filter) loadArg(n uint32) { f.load(offsetArgs + n*8) }
 
+// loadType loads the type of a socket without its flags.
+func (f *filter) loadType() {
+	f.loadArg(1)
+	*f = append(*f, stmt(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xf))
+}
+
 // when runs then, which must end with an answer, where the loaded value
 // compares so with k.
 func (f *filter) when(test uint16, k uint32, then filter) {

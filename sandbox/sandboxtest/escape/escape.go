@@ -11,7 +11,11 @@
 // a skill. It is for Linux.
 package escape
 
-import "github.com/skills-mcp/skills-mcp/sandbox"
+import (
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
 
 // Outcome is how one attempt ended.
 type Outcome string
@@ -57,6 +61,14 @@ type Victims struct {
 	PID int
 	// TCP, TCP6, UDP and UDP6 are ports of listeners on loopback.
 	TCP, TCP6, UDP, UDP6 int
+	// Address is one of the machine's own in another network, with a listener
+	// at the port AddressTCP; Interface is where it is, and Group a group of
+	// hosts, with its port, of which a listener there is a member. They are
+	// empty where the machine has none.
+	Address, Interface, Group string
+	AddressTCP                int
+	// Callback is a port of this machine that somebody keeps connecting to.
+	Callback int
 	// Stream and Datagram are paths of Unix sockets, Abstract is the name of
 	// another.
 	Stream, Datagram, Abstract string
@@ -65,7 +77,11 @@ type Victims struct {
 	SharedMemory, Queue int
 	MessageQueue        string
 	HostName            string
-	MachineID           string
+	MachineID, BootID   string
+	// Uptime is how long the machine had been running at the start.
+	Uptime time.Duration
+	// DiskBlocks is the size of the disk that the workspace is on.
+	DiskBlocks uint64
 	// Logs is the identity of the directory of logs.
 	Logs string
 	// Marker is a name that nothing else has.

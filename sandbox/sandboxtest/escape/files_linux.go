@@ -19,7 +19,15 @@ func files() []Attempt {
 		{Name: "test-access-of-file", Try: func(v Victims) error { return unix.Access(v.secret(), unix.R_OK) }},
 		{Name: "list-directory", Try: func(v Victims) error { _, err := os.ReadDir(v.Dir); return err }},
 		{Name: "enter-directory", Try: func(v Victims) error { return os.Chdir(v.Dir) }},
-		{Name: "watch-directory", Try: watchDirectory},
+		{Name: "watch-directory", Try: func(v Victims) error { return watch(v.Dir) }},
+		{Name: "watch-skill", Try: func(Victims) error { return watch(os.Getenv("SKILL_DIR")) }},
+		{Name: "watch-system-programs", Try: func(Victims) error { return watch("/usr/bin") }},
+		{Name: "watch-device", Try: func(Victims) error { return watch("/dev/null") }},
+		{Name: "watch-skill-by-signal", Try: watchBySignal, Rare: true},
+		{Name: "share-lock-of-skill", Try: func(Victims) error { return sharesLock(lockedInSkill()) }},
+		{Name: "share-record-lock-of-skill", Try: sharesRecordLock},
+		{Name: "share-lock-of-system", Try: func(Victims) error { return sharesLock(lockedInSystem) }},
+		{Name: "lease-file-of-skill", Try: leaseFile},
 		{Name: "write-file", Try: overwrite, Done: secretChanged},
 		{Name: "append-to-file", Shell: `echo more >> "$VICTIM/secret"`, Done: secretChanged},
 		{Name: "truncate-file", Try: func(v Victims) error { return os.Truncate(v.secret(), 0) }, Done: secretChanged},
@@ -57,6 +65,10 @@ func files() []Attempt {
 		{Name: "write-to-shm-of-host", Try: writeMarker("/dev/shm"), Done: markerIn("/dev/shm"), Rare: true},
 		{Name: "read-machine-id", Try: readMachineID, Rare: true},
 		{Name: "read-shadow", Shell: `cat /etc/shadow`, Root: true},
+		{Name: "read-boot-id", Try: readBootID},
+		{Name: "read-locks", Try: readLocks},
+		{Name: "learn-uptime", Try: learnUptime},
+		{Name: "learn-size-of-disk", Try: learnDiskSize},
 		{Name: "read-mounts-of-host", Shell: `cat "/proc/$VICTIM_PID/mountinfo"`},
 		{Name: "list-var", Try: listLogs},
 		{Name: "list-sys", Shell: `ls /sys/class/net`},
@@ -97,12 +109,12 @@ func exists(name string) func(Victims) bool {
 
 func overwrite(v Victims) error { return os.WriteFile(v.secret(), []byte("overwritten"), 0o600) }
 
-func watchDirectory(v Victims) error {
+func watch(name string) error {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {
 		return err
 	}
-	_, err = unix.InotifyAddWatch(fd, v.Dir, unix.IN_ALL_EVENTS)
+	_, err = unix.InotifyAddWatch(fd, name, unix.IN_ALL_EVENTS)
 	return err
 }
 

@@ -19,19 +19,23 @@ func networks() []Attempt {
 		{Name: "send-udp-ipv6", Try: func(v Victims) error { return askUDP("udp6", v.UDP6, "out") }, Rare: true},
 		{Name: "ask-dns", Try: func(v Victims) error { return askUDP("udp4", v.UDP, dnsQuery) }},
 		{Name: "reach-cloud-metadata", Try: reachMetadata, Rare: true},
-		{Name: "listen-tcp", Try: listenTCP},
+		{Name: "connect-address-of-host", Try: connectHost, Rare: true},
+		{Name: "reach-group-of-hosts", Try: reachGroup, Rare: true},
+		{Name: "be-reached-by-tcp", Try: beReached},
 		{Name: "connect-by-bash", Shell: `exec 3<> "/dev/tcp/127.0.0.1/$VICTIM_TCP"`},
 		{Name: "connect-unix-socket", Try: func(v Victims) error { return dialUnix("unix", v.Stream) }},
 		{Name: "connect-abstract-socket", Try: func(v Victims) error { return dialUnix("unix", "@"+v.Abstract) }},
 		{Name: "send-unix-datagram", Try: func(v Victims) error { return dialUnix("unixgram", v.Datagram) }},
 		{Name: "send-by-socket-pair", Try: sendByPair},
 		{Name: "open-netlink", Try: socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE)},
+		{Name: "open-netlink-of-others", Try: socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT)},
+		{Name: "open-ping-socket", Try: socket(unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_ICMP), Rare: true},
 		{Name: "open-raw-socket", Try: socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP), Root: true},
 		{Name: "open-packet-socket", Try: socket(unix.AF_PACKET, unix.SOCK_RAW, 0), Root: true, Rare: true},
 		{Name: "open-vsock", Try: socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0), Rare: true},
 		{Name: "open-crypto-socket", Try: socket(unix.AF_ALG, unix.SOCK_SEQPACKET, 0), Rare: true},
 		{Name: "list-connections", Try: listConnections},
-		{Name: "list-interfaces", Try: listInterfaces},
+		{Name: "list-interfaces", Try: listInterfaces, Rare: true},
 		{Name: "learn-host-name", Try: learnHostName},
 	})
 }
@@ -111,12 +115,55 @@ func reachMetadata(Victims) error {
 	return unix.Connect(fd, &unix.SockaddrInet4{Port: 80, Addr: [4]byte{169, 254, 169, 254}})
 }
 
-func listenTCP(Victims) error {
-	listener, err := net.Listen("tcp4", "0.0.0.0:0")
+// beReached waits for somebody outside who connects.
+func beReached(v Victims) error {
+	listener, err := net.ListenTCP("tcp4", &net.TCPAddr{Port: v.Callback})
 	if err != nil {
 		return err
 	}
-	return listener.Close()
+	defer listener.Close()
+	if err := listener.SetDeadline(time.Now().Add(dialPatience)); err != nil {
+		return err
+	}
+	connection, err := listener.Accept()
+	if err != nil {
+		return err
+	}
+	return connection.Close()
+}
+
+// connectHost connects by an address of the machine other than loopback.
+func connectHost(v Victims) error {
+	if v.Address == "" {
+		return errNotSecret
+	}
+	connection, err := net.DialTimeout("tcp", net.JoinHostPort(v.Address, strconv.Itoa(v.AddressTCP)), dialPatience)
+	if err != nil {
+		return err
+	}
+	return connection.Close()
+}
+
+// reachGroup sends to a group and waits for an answer, which comes from the
+// address of a member.
+func reachGroup(v Victims) error {
+	group, err := net.ResolveUDPAddr("udp4", v.Group)
+	if err != nil {
+		return err
+	}
+	connection, err := net.ListenUDP("udp4", nil)
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	if err := connection.SetDeadline(time.Now().Add(dialPatience)); err != nil {
+		return err
+	}
+	if _, err := connection.WriteTo([]byte("out"), group); err != nil {
+		return err
+	}
+	_, _, err = connection.ReadFrom(make([]byte, 8))
+	return err
 }
 
 // sendByPair sends to a socket by name from one end of a pair, which a filter
@@ -141,11 +188,12 @@ func listConnections(v Victims) error {
 	return nil
 }
 
-func listInterfaces(Victims) error {
-	interfaces, err := net.Interfaces()
-	if err == nil && len(interfaces) == 0 {
-		err = errNotSecret
+// listInterfaces finds one of the machine. Loopback everybody has.
+func listInterfaces(v Victims) error {
+	if v.Interface == "" {
+		return errNotSecret
 	}
+	_, err := net.InterfaceByName(v.Interface)
 	return err
 }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"unsafe"
 
@@ -32,12 +31,11 @@ func newScene(t *testing.T) *scene {
 	}
 	s.mend(t)
 	s.victims.Marker = "skills-mcp-escape-" + rand.Text()
-	s.victims.HostName, _ = os.Hostname()
-	id, _ := os.ReadFile("/etc/machine-id") // not every machine has one
-	s.victims.MachineID = strings.TrimSpace(string(id))
-	s.victims.Logs = identity(logs)
+	s.machine(t)
+	s.lock(t)
 	s.process(t)
 	s.listen(t)
+	s.reach(t)
 	s.queues(t)
 	return s
 }
@@ -133,6 +131,12 @@ func echo(t *testing.T, network, address string) net.PacketConn {
 	if err != nil {
 		t.Fatal(err)
 	}
+	answer(t, connection)
+	return connection
+}
+
+// answer answers until the end of the test.
+func answer(t *testing.T, connection net.PacketConn) {
 	t.Cleanup(func() { connection.Close() })
 	go func() {
 		buf := make([]byte, 1<<10)
@@ -146,7 +150,6 @@ func echo(t *testing.T, network, address string) net.PacketConn {
 			}
 		}
 	}()
-	return connection
 }
 
 // queues makes what processes of one machine share by name. Where the kernel

@@ -56,9 +56,10 @@ func privateBytes(memory int64) int64   { return memory / 8 }
 var maskedPaths = []string{
 	"/proc/acpi", "/proc/asound", "/proc/cmdline", "/proc/config.gz", "/proc/diskstats", "/proc/interrupts",
 	"/proc/iomem", "/proc/ioports", "/proc/kallsyms", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
-	"/proc/modules", "/proc/partitions", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list",
-	"/proc/timer_stats", "/sys/block", "/sys/bus", "/sys/class", "/sys/dev", "/sys/devices", "/sys/firmware",
-	"/sys/fs/selinux", "/sys/hypervisor", "/sys/kernel", "/sys/module", "/sys/power",
+	"/proc/locks", "/proc/modules", "/proc/partitions", "/proc/sched_debug", "/proc/scsi",
+	"/proc/sys/kernel/random/boot_id", "/proc/timer_list", "/proc/timer_stats", "/sys/block", "/sys/bus",
+	"/sys/class", "/sys/dev", "/sys/devices", "/sys/firmware", "/sys/fs/selinux", "/sys/hypervisor",
+	"/sys/kernel", "/sys/module", "/sys/power",
 }
 
 // programsOwn ends the options of a file system that the programs' user owns.

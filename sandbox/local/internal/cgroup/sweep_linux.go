@@ -28,7 +28,7 @@ func lock(dir string) (*os.File, error) {
 
 // lockPatience is how long the last process of a server may take to die that
 // was killed while it started another one, which has the lock too until then.
-const lockPatience = 100 * time.Millisecond
+const lockPatience = time.Second
 
 // sweep removes what servers that are no more have left in a directory. That a
 // process id is unknown here does not prove it, as the server may be in

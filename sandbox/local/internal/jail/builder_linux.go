@@ -24,7 +24,10 @@ func newBuilder(bytes int64) (*builder, error) {
 	if err != nil {
 		return nil, failed("open the root", err)
 	}
-	return &builder{root: root}, failed("open the root", unix.Fchdir(root))
+	if err := unix.Fchdir(root); err != nil {
+		return nil, failed("open the root", err)
+	}
+	return &builder{root: root}, failed("make /"+empty, unix.Mkdirat(root, empty, 0o555))
 }
 
 func mountTmpfs(target string, bytes int64, mode string) error {
@@ -50,8 +53,56 @@ func (b *builder) attachAll(sources []int, mounts []Mount) error {
 		if err := b.attach(sources[i], mount); err != nil {
 			return err
 		}
+		if mount.Private {
+			if err := b.cover(mount); err != nil {
+				return failed(StepCover, err)
+			}
+		}
 	}
 	return nil
+}
+
+// cover puts over a directory one that has files of its own, with the same
+// content. Their file system is used by this run alone: what others lock are
+// other files.
+func (b *builder) cover(mount Mount) error {
+	lower, err := b.within(mount.Target, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(lower)
+	overlay, err := b.overlay(lower)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(overlay)
+	return unix.MoveMount(overlay, "", lower, "", byDescriptors)
+}
+
+// overlay returns a detached mount that shows what a directory does.
+func (b *builder) overlay(lower int) (int, error) {
+	if err := unix.Fchdir(lower); err != nil { // any name may be in its path
+		return -1, err
+	}
+	defer unix.Fchdir(b.root)
+	fd, err := unix.Fsopen("overlay", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(fd)
+	// Without a directory to write to, it wants two to read from.
+	err = unix.FsconfigSetString(fd, "lowerdir", ".:"+scaffold+"/"+empty)
+	if err == nil {
+		err = unix.FsconfigSetFlag(fd, "userxattr") // as it must be in a user namespace
+	}
+	if err == nil {
+		err = unix.FsconfigCreate(fd)
+	}
+	if err != nil {
+		return -1, err
+	}
+	const flags = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+	return unix.Fsmount(fd, unix.FSMOUNT_CLOEXEC, flags)
 }
 
 // within opens a path of the new root.
@@ -89,6 +140,8 @@ func (b *builder) parent(name string) (int, error) {
 	return b.within(dir, unix.O_PATH|unix.O_DIRECTORY)
 }
 
+const byDescriptors = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
+
 // attach puts a detached mount in its place.
 func (b *builder) attach(source int, mount Mount) error {
 	step := "mount " + mount.Target
@@ -112,8 +165,7 @@ func (b *builder) attach(source int, mount Mount) error {
 		return failed(step, err)
 	}
 	defer unix.Close(target)
-	const empty = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
-	return failed(step, unix.MoveMount(source, "", target, "", empty))
+	return failed(step, unix.MoveMount(source, "", target, "", byDescriptors))
 }
 
 // populate makes files and links.

@@ -20,11 +20,13 @@ import (
 // Go's scheduler.
 type prepared struct {
 	root       *builder // nil where the program is in the server's file system
+	clock      *clock   // nil there, too
 	path, dir  *byte
 	argv, envv []*byte
 	limits     []limit
 	landlock   int // ruleset, or -1
 	shared     bool
+	user       uintptr // or 0
 	filter     unix.SockFprog
 	status     [2]int // a pipe for what goes wrong
 
@@ -80,10 +82,10 @@ func (p *prepared) fill(orders Orders) (err error) {
 	for _, l := range orders.Limits {
 		p.limits = append(p.limits, limit{l.Resource, unix.Rlimit{Cur: l.Value, Max: l.Value}})
 	}
-	if p.landlock, err = newRuleset(orders.Rights.Landlock); err != nil {
+	if p.landlock, err = newRuleset(orders.Rights); err != nil {
 		return failed("make the Landlock ruleset", err)
 	}
-	p.shared = orders.Rights.Shared
+	p.shared, p.user = orders.Rights.Shared, uintptr(orders.Rights.User)
 	program := seccomp.Filter(seccomp.Surroundings{
 		Shared:   orders.Rights.Shared,
 		Truncate: orders.Rights.Shared && LandlockABI() < landlockTruncateABI,
@@ -110,7 +112,7 @@ func dropCapabilities(must bool) error {
 
 // steps of the new process that can fail, by number.
 var steps = [...]string{
-	stepSession: "begin a session", stepDeath: "ask to die with the supervisor", stepDir: "enter the directory",
+	stepSession: "begin a session", stepUser: "become another user", stepDeath: "ask to die with the supervisor", stepDir: "enter the directory",
 	stepLimits: "set limits", stepPrivileges: "renounce privileges", stepLandlock: "enforce Landlock",
 	stepCapabilities: "drop capabilities", stepSeccomp: "install the seccomp filter",
 	stepExec: "",
@@ -118,6 +120,7 @@ var steps = [...]string{
 
 const (
 	stepSession = iota
+	stepUser
 	stepDeath
 	stepDir
 	stepLimits
@@ -217,6 +220,12 @@ func (p *prepared) become() (step int, errno syscall.Errno) {
 	if _, _, errno = syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0); errno != 0 {
 		return stepSession, errno
 	}
+	if p.user != 0 {
+		if errno = p.becomeUser(); errno != 0 {
+			return stepUser, errno
+		}
+	}
+	// After that: who becomes another user does not die with its parent.
 	if _, _, errno = syscall.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0, 0); errno != 0 {
 		return stepDeath, errno
 	}
@@ -236,6 +245,22 @@ func (p *prepared) become() (step int, errno syscall.Errno) {
 	_, _, errno = syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(p.path)),
 		uintptr(unsafe.Pointer(&p.argv[0])), uintptr(unsafe.Pointer(&p.envv[0])))
 	return stepExec, errno
+}
+
+// becomeUser changes the user of the new process for good, and leaves it no
+// groups but that user's.
+//
+//go:nosplit
+//go:norace
+func (p *prepared) becomeUser() (errno syscall.Errno) {
+	if _, _, errno = syscall.RawSyscall(unix.SYS_SETGROUPS, 0, 0, 0); errno != 0 {
+		return errno
+	}
+	if _, _, errno = syscall.RawSyscall(unix.SYS_SETRESGID, p.user, p.user, p.user); errno != 0 {
+		return errno
+	}
+	_, _, errno = syscall.RawSyscall(unix.SYS_SETRESUID, p.user, p.user, p.user)
+	return errno
 }
 
 // renounce takes all rights away from the new process, for good.

@@ -60,6 +60,10 @@ type Mount struct {
 	File     int
 	Dir      bool // not a file
 	Writable bool
+	// Private shows a directory by files of the run's own, which hold what is
+	// in the server's: locks on the ones are none on the others. It cannot be
+	// had for mounts below the directory, which are not seen then.
+	Private bool
 }
 
 // File is a file of a few bytes, made for one run.
@@ -81,6 +85,9 @@ type Rights struct {
 	// could reach somebody else's process there is refused too, such as any
 	// socket but connected pairs.
 	Shared bool
+	// User is who runs the program, with the group of that number and no other;
+	// 0 for the jail's own user.
+	User int
 }
 
 // Grant allows the use of a file, or of all that is below a directory.

@@ -52,18 +52,21 @@ func LandlockABI() int {
 	return int(abi)
 }
 
-// newRuleset gives a ruleset that allows what is granted and, as far as this
-// kernel can, nothing else. It gives -1 where the kernel has no Landlock.
-func newRuleset(grants []Grant) (int, error) {
+// newRuleset returns a ruleset that allows what is granted and, as far as this
+// kernel can, nothing else; or -1 where the kernel has no Landlock. A network of
+// the program's own it may use.
+func newRuleset(rights Rights) (int, error) {
 	abi := LandlockABI()
-	if abi == 0 || len(grants) == 0 {
+	if abi == 0 || len(rights.Landlock) == 0 {
 		return -1, nil
 	}
 	var attr unix.LandlockRulesetAttr
 	for _, since := range landlockSince {
 		if since.abi <= abi {
 			attr.Handled_access_fs |= since.fs
-			attr.Handled_access_net |= since.net
+			if rights.Shared {
+				attr.Handled_access_net |= since.net
+			}
 			attr.Scoped |= since.scopes
 		}
 	}
@@ -72,7 +75,7 @@ func newRuleset(grants []Grant) (int, error) {
 	if errno != 0 {
 		return -1, errno
 	}
-	for _, grant := range grants {
+	for _, grant := range rights.Landlock {
 		if err := grant.add(int(ruleset), attr.Handled_access_fs); err != nil {
 			return -1, err
 		}

@@ -25,6 +25,7 @@ func (o *Orders) Fields(t *wire.Transfer) {
 		t.Bool(&g.WriteFiles)
 	})
 	t.Bool(&o.Rights.Shared)
+	wire.Int(t, &o.Rights.User)
 	wire.Slice(t, &o.Limits, func(l *Limit) {
 		wire.Int(t, &l.Resource)
 		wire.Int(t, &l.Value)
@@ -51,5 +52,6 @@ func mountFields(t *wire.Transfer) func(*Mount) {
 		wire.Int(t, &m.File)
 		t.Bool(&m.Dir)
 		t.Bool(&m.Writable)
+		t.Bool(&m.Private)
 	}
 }

@@ -3,6 +3,9 @@
 package jail
 
 import (
+	"os"
+	"slices"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -17,14 +20,34 @@ func (b *builder) proc() error {
 	if err := unix.Mount("proc", "proc", "proc", flags, "hidepid=2"); err != nil {
 		return failed("mount /proc", err)
 	}
-	for _, name := range masked {
-		if err := b.mask("proc/" + name); err != nil && err != unix.ENOENT {
-			return failed("mask /proc/"+name, err)
-		}
+	if err := b.maskAll(); err != nil {
+		return err
 	}
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
 	err := unix.MountSetattr(b.root, "proc", unix.AT_SYMLINK_NOFOLLOW|unix.AT_RECURSIVE, &attr)
 	return failed("restrict /proc", err)
+}
+
+// maskAll masks what is not shown, whatever this kernel has.
+func (b *builder) maskAll() error {
+	entries, err := os.ReadDir("proc") // the root is the working directory
+	if err != nil {
+		return failed("list /proc", err)
+	}
+	names := slices.Clone(masked)
+	for _, entry := range entries {
+		name := entry.Name()
+		own := name[0] >= '0' && name[0] <= '9' || entry.Type() == os.ModeSymlink
+		if !own && !slices.Contains(shown, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		if err := b.mask("proc/" + name); err != nil && err != unix.ENOENT {
+			return failed("mask /proc/"+name, err)
+		}
+	}
+	return nil
 }
 
 // mask puts /dev/null over a file, and an empty directory over a directory.
@@ -35,10 +58,7 @@ func (b *builder) mask(name string) error {
 	}
 	cover := "dev/null"
 	if stat.Mode&unix.S_IFMT == unix.S_IFDIR {
-		cover = "empty"
-		if err := unix.Mkdirat(b.root, cover, 0o555); err != nil && err != unix.EEXIST {
-			return err
-		}
+		cover = empty
 	}
 	fd, err := unix.OpenTree(b.root, cover, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 	if err != nil {

@@ -17,7 +17,13 @@ const (
 	// below it.
 	scaffold = "/proc"
 	hostname = "sandbox"
+	// empty is a directory of the root in which nothing is.
+	empty = ".empty"
 )
+
+// StepCover is at which a kernel fails that cannot do what [Mount.Private]
+// asks for.
+const StepCover = "give a directory files of its own"
 
 // devices are the files of /dev.
 var devices = []string{"null", "zero", "full", "random", "urandom"}
@@ -32,12 +38,13 @@ var deviceLinks = []Link{
 	{"/dev/shm", "/tmp"},
 }
 
-// masked are the files and directories of /proc that tell about the machine.
-var masked = []string{
-	"acpi", "asound", "bus", "cmdline", "config.gz", "driver", "fs", "interrupts", "irq", "kallsyms", "kcore",
-	"key-users", "keys", "latency_stats", "modules", "partitions", "sched_debug", "scsi", "swaps",
-	"sysrq-trigger", "timer_list",
-}
+// shown are the files and directories of /proc that programs see besides those
+// of their own processes: what tells how much of the machine they may use. All
+// others tell about the machine and who else uses it.
+var shown = []string{"cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "sys", "sysvipc", "uptime", "version"}
+
+// masked is what of them is not shown.
+var masked = []string{"sys/kernel/random/boot_id"}
 
 // build builds the file system beside the server's, from which more mounts can
 // be added until finish makes it the root.
@@ -65,6 +72,7 @@ func (r *Root) build() (*builder, error) {
 		func() error { return b.tmpfs("tmp", r.TmpBytes, "1777") }, // where links may be
 		func() error { return b.populate(r) },
 		b.proc,
+		connectLoopback,
 		func() error { return failed("name the host", unix.Sethostname([]byte(hostname))) },
 	} {
 		if err := build(); err != nil {

@@ -57,7 +57,7 @@ func (p *prepared) ahead(setting Setting) (err error) {
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 			return failed("become subreaper", err)
 		}
-	} else if p.root, err = setting.Root.build(); err != nil {
+	} else if err := p.enclose(setting.Root); err != nil {
 		return err
 	}
 	// Programs of the same user could else read and change this process.
@@ -74,9 +74,21 @@ func (p *prepared) ahead(setting Setting) (err error) {
 // process is there.
 func (p *prepared) finish(orders Orders, files []int) error {
 	if p.root != nil {
+		if err := p.clock.start(); err != nil {
+			return failed("start the clock", err)
+		}
 		if err := p.root.finish(orders.Mounts, files); err != nil {
 			return err
 		}
 	}
 	return p.fill(orders)
+}
+
+// enclose makes what a program has of its own in its namespaces.
+func (p *prepared) enclose(root *Root) (err error) {
+	if p.clock, err = newClock(); err != nil { // before /proc is another
+		return failed("open the clock", err)
+	}
+	p.root, err = root.build()
+	return err
 }

@@ -1,0 +1,85 @@
+//go:build amd64 || arm64
+
+package local
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/chown"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
+)
+
+// neededForNobody is what root must be able to do to run programs as nobody
+// without namespaces, to end them, and to tidy up after them.
+var neededForNobody = []int{
+	unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_FOWNER, unix.CAP_DAC_OVERRIDE, unix.CAP_KILL,
+}
+
+// holdsCapabilities reports whether this process has all of these. Root in a
+// container need not.
+func holdsCapabilities(capabilities []int) bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var held [2]unix.CapUserData
+	if unix.Capget(&header, &held[0]) != nil {
+		return false
+	}
+	lacks := func(c int) bool { return held[c/32].Effective&(1<<(c%32)) == 0 }
+	return !slices.ContainsFunc(capabilities, lacks)
+}
+
+// giveToNobody makes nobody the owner of a run's workspace and of its private
+// directory, and lets it pass to there and to the skill.
+func giveToNobody(spec sandbox.Spec) error {
+	private := scratch.Owned(spec)
+	return errors.Join(
+		chown.Tree(spec.Workspace, nobody, nobody), chown.Tree(private, nobody, nobody),
+		openWay(spec.Workspace), openWay(private), openWay(spec.SkillDir))
+}
+
+// openWay lets nobody pass through those directories above one that keep all
+// others out, below the directory for temporary files, where servers have theirs.
+// Nobody may not list them.
+func openWay(dir string) error {
+	temporary, err := filepath.EvalSymlinks(os.TempDir())
+	if err != nil {
+		return err
+	}
+	for above := filepath.Dir(dir); within(above, temporary) && above != temporary; above = filepath.Dir(above) {
+		info, err := os.Lstat(above)
+		if err != nil {
+			return err
+		}
+		stat := info.Sys().(*syscall.Stat_t)
+		if stat.Uid != 0 || !info.IsDir() || info.Mode().Perm() != 0o700 {
+			continue // it was opened, or is not ours
+		}
+		if err := os.Lchown(above, 0, nobody); err != nil {
+			return err
+		}
+		if err := os.Chmod(above, 0o710); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isPublic reports whether every user may pass through a directory.
+func isPublic(dir string) bool {
+	for {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode().Perm()&0o001 == 0 {
+			return false
+		}
+		if dir == "/" {
+			return true
+		}
+		dir = filepath.Dir(dir)
+	}
+}
