@@ -28,8 +28,10 @@ var environments = []struct {
 	{name: "plain", named: "env", at: "env", links: map[string]string{"env/bin/python3": "../../base/3.11.9/bin/python3.11"}},
 	{
 		name: "in-the-root-of-a-project", named: "project", at: "project",
-		files: []string{"project/.git/config", "project/main.py"},
-		links: map[string]string{"project/bin/python3": "python3.11", "project/bin/python3.11": "../../base/3.11.9/bin/python3.11"},
+		files: []string{"project/.git/config", "project/main.py", "project/bin/python3-tool"},
+		links: map[string]string{
+			"project/bin/python3": "python3.11", "project/bin/python3.11": "../../base/3.11.9/bin/python3.11", "project/bin/python3.10": "nowhere",
+		},
 	},
 	{
 		name: "of-the-newest-version", named: "env", at: "env",
@@ -38,6 +40,13 @@ var environments = []struct {
 	{
 		name: "named-by-a-link", named: "project/.venv", at: "envs/a",
 		links: map[string]string{"envs/a/bin/python3": "../../../base/3.11.9/bin/python3.11", "project/.venv": "../envs/a"},
+	},
+	{
+		name: "of-pyenv", named: "pyenv/versions/mine", at: "pyenv/versions/3.11.9/envs/mine",
+		files: []string{"pyenv/shims/python3"},
+		links: map[string]string{
+			"pyenv/versions/mine": "3.11.9/envs/mine", "pyenv/versions/3.11.9/envs/mine/bin/python3": "../../../../../../base/3.11.9/bin/python3.11",
+		},
 	},
 	{
 		name: "of-a-project", named: "project/.venv", at: "project/.venv",
@@ -58,12 +67,15 @@ func TestVirtualEnvironments(t *testing.T) {
 		}
 		dir := installed(t, shown, env.links, env.files)
 		want := filepath.Join(dir, env.at, "bin/python3") + " packages of " + env.name + "\n"
-		for _, by := range []string{"PATH", "VIRTUAL_ENV", "project"} {
+		for _, by := range []string{"PATH", "shims", "VIRTUAL_ENV", "project"} {
 			options := local.Options{Path: "/usr/bin:/bin", Project: filepath.Join(dir, "nothing")}
 			t.Setenv("VIRTUAL_ENV", "")
 			switch named := filepath.Join(dir, env.named); {
 			case by == "PATH":
 				options.Path = filepath.Join(named, "bin") + ":" + options.Path
+			case by == "shims" && env.name == "of-pyenv":
+				t.Setenv("PYENV_VERSION", "mine")
+				options.Path = filepath.Join(dir, "pyenv/shims") + ":" + options.Path
 			case by == "VIRTUAL_ENV":
 				t.Setenv("VIRTUAL_ENV", named)
 			case filepath.Base(env.named) != ".venv":

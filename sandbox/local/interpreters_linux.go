@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
@@ -26,16 +25,16 @@ func (l *layout) findInterpreters() {
 		l.environment(dir)
 	}
 	for _, dir := range process.NewSearchPath(l.surroundings.path) {
-		dir = filepath.Clean(dir)
-		switch {
-		case isEnvironment(filepath.Dir(dir)) && filepath.Base(dir) == "bin":
-			l.environment(filepath.Dir(dir))
-		case filepath.Base(dir) == "shims" && !l.shows(dir):
-			for _, prefix := range shimmed(filepath.Dir(dir)) {
-				l.interpreters(filepath.Join(prefix, "bin"))
+		dirs := []string{filepath.Clean(dir)}
+		if filepath.Base(dir) == "shims" && !l.shows(dir) {
+			dirs = shimmed(filepath.Dir(dir))
+		}
+		for _, dir := range dirs {
+			if prefix := filepath.Dir(dir); filepath.Base(dir) == "bin" && isEnvironment(prefix) {
+				l.environment(prefix)
+			} else {
+				l.interpreters(dir)
 			}
-		default:
-			l.interpreters(dir)
 		}
 	}
 }
@@ -121,12 +120,14 @@ func (l *layout) showEnvironment(named string) error {
 		return err
 	}
 	bin := filepath.Join(dir, "bin")
-	pythons := entriesLike(bin, "python", "python[23]*", "pypy*")
-	if !isReal(bin) || !slices.Contains(pythons, "python3") {
-		return errors.New("there is no bin/python3")
+	if !isReal(bin) {
+		return errors.New("there is no bin")
 	}
-	for _, name := range pythons {
+	for _, name := range append(entriesLike(bin, "python", "python[23]*", "pypy*"), "python3") {
 		base, more, err := l.pythonOf(dir, name)
+		if err != nil && name != "python3" {
+			continue // a link of times past, or a program that is called so
+		}
 		if err != nil {
 			return err
 		}
@@ -160,10 +161,10 @@ func (l *layout) pythonOf(dir, name string) (parts []string, links []jail.Link, 
 	return append(parts, base...), append(links, siblingLinks(base)...), err
 }
 
-// shimmed returns the prefixes that the shims of pyenv, rbenv or nodenv stand
+// shimmed returns the directories that the shims of pyenv, rbenv or nodenv stand
 // for: their manager keeps each version in a directory of its own, and the
 // names of those in use in a file. A shim itself would be of no use inside.
-func shimmed(root string) (prefixes []string) {
+func shimmed(root string) (dirs []string) {
 	chosen := os.Getenv(strings.ToUpper(strings.TrimPrefix(filepath.Base(root), ".")) + "_VERSION")
 	if chosen == "" {
 		content, err := os.ReadFile(filepath.Join(root, "version"))
@@ -174,9 +175,9 @@ func shimmed(root string) (prefixes []string) {
 	}
 	for _, version := range strings.FieldsFunc(chosen, func(r rune) bool { return strings.ContainsRune(": \t\r\n", r) }) {
 		prefix, err := filepath.EvalSymlinks(filepath.Join(root, "versions", version))
-		if err == nil && within(prefix, filepath.Join(root, "versions")) && isDir(filepath.Join(prefix, "bin")) {
-			prefixes = append(prefixes, prefix)
+		if bin := filepath.Join(prefix, "bin"); err == nil && within(prefix, filepath.Join(root, "versions")) && isDir(bin) {
+			dirs = append(dirs, bin)
 		}
 	}
-	return prefixes
+	return dirs
 }

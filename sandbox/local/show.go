@@ -11,7 +11,7 @@ import (
 // unshown are the places of which nothing is shown, whoever asks for it: those
 // of the kernel, of sockets and of secrets, and what a run has for itself.
 var unshown = []string{
-	"/boot", "/dev", "/etc/group", "/etc/gshadow", "/etc/hosts", "/etc/nsswitch.conf", "/etc/passwd", "/etc/shadow",
+	"/boot", "/dev", "/etc/group", "/etc/gshadow", "/etc/hosts", "/etc/nsswitch.conf", "/etc/passwd", "/etc/resolv.conf", "/etc/shadow",
 	"/etc/ssh", "/etc/sudoers", "/etc/sudoers.d", "/proc", "/run", "/sys", "/tmp/.ICE-unix", "/tmp/.X11-unix",
 	"/var/lib/docker", "/var/lib/private", "/var/run", "/var/tmp", skillDir, workspace, private,
 }

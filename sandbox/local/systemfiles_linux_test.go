@@ -3,10 +3,13 @@
 package local
 
 import (
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
 // secrets are files of /etc and /var that systems keep secrets in, or that tell
@@ -38,6 +41,36 @@ func TestSystemFilesAreNoSecrets(t *testing.T) {
 					t.Errorf("%s shows %s, %v", pattern, secret, err)
 				}
 			}
+		}
+	}
+}
+
+// Of the packages that this machine has, programs find the settings.
+func TestSystemFilesAreThere(t *testing.T) {
+	var names []string
+	for _, pattern := range systemFiles {
+		matches, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range matches {
+			if _, err := os.Stat(name); err == nil { // no link that leads nowhere
+				names = append(names, name)
+			}
+		}
+	}
+	for _, tier := range []Tier{Full, Restricted} {
+		backend, err := New(t.Context(), Options{Tier: tier})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer backend.Close()
+		result, err := backend.Run(t.Context(), sandbox.Spec{
+			Shell:     `for name in $NAMES; do if [ -d "$name" ]; then ls "$name"; else head -c1 "$name"; fi > /dev/null || echo "$name"; done`,
+			Workspace: t.TempDir(), Env: map[string]string{"NAMES": strings.Join(names, " ")},
+		})
+		if err != nil || len(result.Stdout.Data) > 0 {
+			t.Errorf("%s: programs do not see %s, %s, %v", tier, result.Stdout.Data, result.Stderr.Data, err)
 		}
 	}
 }
