@@ -23,6 +23,16 @@ func (e envelope) isNotification() bool { return e.Method != "" && len(e.ID) == 
 
 func (e envelope) isResponse() bool { return e.Method == "" && len(e.ID) > 0 }
 
+// version returns the protocol version that a message states, from 2026-07-28
+// on, or nothing.
+func (e envelope) version() string {
+	var params struct {
+		Meta *mcp.Meta `json:"_meta"`
+	}
+	_ = json.Unmarshal(e.Params, &params)
+	return params.Meta.ProtocolVersion()
+}
+
 // malformed is what is wrong with a message that is none of JSON-RPC.
 type malformed struct {
 	code    int

@@ -64,10 +64,10 @@ func (s *eventStream) notify(notification mcp.JSONRPCNotification) error {
 	return s.send(encoded)
 }
 
-// carry writes what a client is to be told among what serve writes, from its first
-// event on and until it returns or ctx ends. Every notice gets the tag, unless
-// that is nil. A client that does not read is not waited for at the end.
-func (s *eventStream) carry(ctx context.Context, box *notices, tag any, serve func()) {
+// carry writes what a client is to be told among what serve writes, from its
+// first event on and until it returns or ctx ends. Every notice gets the tag,
+// unless that is nil. A client that does not read is not waited for at the end.
+func (s *eventStream) carry(ctx context.Context, due *notices, tag any, serve func()) {
 	freed := context.AfterFunc(ctx, func() {
 		_ = http.NewResponseController(s.ResponseWriter).SetWriteDeadline(time.Now().Add(streamEnd))
 	})
@@ -76,7 +76,7 @@ func (s *eventStream) carry(ctx context.Context, box *notices, tag any, serve fu
 	draining.Go(func() {
 		select {
 		case <-s.begun:
-			box.drain(ctx, func(n notice) error { return s.notify(n.notification(tag)) })
+			due.drain(ctx, func(n notice) error { return s.notify(n.notification(tag)) })
 		case <-ctx.Done():
 		}
 	})

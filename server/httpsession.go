@@ -31,7 +31,7 @@ const (
 // httpSession is a session over streamable HTTP before 2026-07-28.
 type httpSession struct {
 	id  string
-	box *notices
+	due *notices
 	// ctx is that of what runs for the session.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -95,10 +95,10 @@ func (s *httpSessions) Terminate(string) (notAllowed bool, err error) { return f
 
 // open makes a session; the caller holds the lock.
 func (s *httpSessions) open(id string) *httpSession {
-	session := &httpSession{id: id, box: newNotices()}
+	session := &httpSession{id: id, due: newNotices()}
 	session.ctx, session.cancel = context.WithCancel(s.ctx)
 	s.byID[id] = session
-	s.subs.join(session.box, func(string) bool { return true })
+	s.subs.join(session.due, func(string) bool { return true })
 	return session
 }
 
@@ -127,11 +127,28 @@ func (s *httpSessions) expire() {
 
 // end ends a session: what runs for it is canceled, and it is answered with
 // 404 from now on.
-func (s *httpSessions) end(id string) {
+func (s *httpSessions) end(id string) *httpRefusal {
 	s.mu.Lock()
-	s.close(id)
+	no := s.check(id)
+	if no == nil {
+		s.close(id)
+	}
 	s.mu.Unlock()
-	s.forgo(id)
+	if no == nil {
+		s.forgo(id)
+	}
+	return no
+}
+
+// check refuses what is no session; the caller holds the lock.
+func (s *httpSessions) check(id string) *httpRefusal {
+	if _, err := s.StatelessGeneratingSessionIdManager.Validate(id); err != nil {
+		return &httpRefusal{http.StatusNotFound, "Invalid session ID"}
+	}
+	if _, over := s.ended[id]; over {
+		return &httpRefusal{http.StatusNotFound, "Session terminated"}
+	}
+	return nil
 }
 
 // overdue closes the sessions that have been idle for too long, and returns
@@ -165,7 +182,7 @@ func (s *httpSessions) clear() (ended []string, room bool) {
 func (s *httpSessions) close(id string) string {
 	if session := s.byID[id]; session != nil {
 		session.cancel()
-		s.subs.leave(session.box)
+		s.subs.leave(session.due)
 		if session.idle != nil {
 			s.idle.Remove(session.idle)
 		}
@@ -200,29 +217,24 @@ func (s *httpSessions) remember(id string) {
 	s.oldest = (s.oldest + 1) % maxEndedSessions
 }
 
-// sessionRefusal is an HTTP status and its reason.
-type sessionRefusal struct {
+// httpRefusal is an HTTP status and its reason.
+type httpRefusal struct {
 	status int
 	reason string
 }
 
 // enter begins a request of a session, until leave is called. Otherwise it
 // says why the request is refused.
-func (s *httpSessions) enter(r *http.Request, id string) (session *httpSession, leave func(), no *sessionRefusal) {
-	if _, err := s.StatelessGeneratingSessionIdManager.Validate(id); err != nil {
-		return nil, nil, &sessionRefusal{http.StatusNotFound, "Invalid session ID"}
-	}
+func (s *httpSessions) enter(r *http.Request, id string) (session *httpSession, leave func(), no *httpRefusal) {
 	s.mu.Lock()
 	ended := s.overdue()
-	session = s.byID[id]
-	if _, over := s.ended[id]; over {
-		no = &sessionRefusal{http.StatusNotFound, "Session terminated"}
-	} else if session == nil {
+	session, no = s.byID[id], s.check(id)
+	if no == nil && session == nil {
 		more, room := s.clear()
 		if ended = append(ended, more...); room {
 			session = s.open(id)
 		} else {
-			no = &sessionRefusal{http.StatusServiceUnavailable, "Too many sessions; try again later"}
+			no = &httpRefusal{http.StatusServiceUnavailable, "Too many sessions; try again later"}
 		}
 	}
 	if no == nil {

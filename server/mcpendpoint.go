@@ -58,7 +58,7 @@ func (e *mcpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	stated := statedVersions(r, head)
+	stated := versions{r.Header.Get(mcp.HeaderProtocolVersion), head.version()}
 	id := r.Header.Get(mcpserver.HeaderKeySessionID)
 	switch {
 	case head.isNotification() && stated.unattributable(id):
@@ -84,14 +84,6 @@ func (e *mcpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // versions are the protocol versions that a message states.
 type versions struct{ header, meta string }
-
-func statedVersions(r *http.Request, head envelope) versions {
-	var params struct {
-		Meta *mcp.Meta `json:"_meta"`
-	}
-	_ = json.Unmarshal(head.Params, &params)
-	return versions{r.Header.Get(mcp.HeaderProtocolVersion), params.Meta.ProtocolVersion()}
-}
 
 // modern reports whether a message is of 2026-07-28 or later, which has no
 // sessions.
@@ -126,18 +118,24 @@ func (e *mcpEndpoint) listen(w http.ResponseWriter, r *http.Request, head envelo
 	}
 	var params mcp.SubscriptionsListenParams
 	_ = json.Unmarshal(head.Params, &params) // the library refuses what is wrong
-	box := newNotices()
-	subs.join(box, listed(params.Notifications))
-	defer subs.leave(box)
+	due := newNotices()
+	subs.join(due, listed(params.Notifications))
+	defer subs.leave(due)
 	stream := newEventStream(&listenWriter{ResponseWriter: w})
-	stream.carry(r.Context(), box, head.ID, func() {
-		e.next(stream, r.WithContext(withNotices(r.Context(), box)), head, body)
+	stream.carry(r.Context(), due, head.ID, func() {
+		e.next(stream, r.WithContext(withNotices(r.Context(), due)), head, body)
 	})
 }
 
 // inSession serves a request of a session. It lasts until it is answered or
 // canceled, or the session ends; a stream also ends with its connection.
 func (e *mcpEndpoint) inSession(w http.ResponseWriter, r *http.Request, id string, head envelope, body []byte) {
+	if r.Method == http.MethodDelete {
+		if no := e.sessions.end(id); no != nil {
+			http.Error(w, no.reason, no.status)
+		}
+		return
+	}
 	session, leave, no := e.sessions.enter(r, id)
 	if no != nil {
 		http.Error(w, no.reason, no.status)
@@ -145,20 +143,16 @@ func (e *mcpEndpoint) inSession(w http.ResponseWriter, r *http.Request, id strin
 	}
 	defer leave()
 	lasting := e.sessions.context(session)
-	switch r.Method {
-	case http.MethodDelete:
-		e.sessions.end(id)
-		w.WriteHeader(http.StatusOK)
-	case http.MethodGet:
+	if r.Method == http.MethodGet {
 		ctx, cancel := during(r.Context(), lasting)
 		defer cancel()
 		stream := newEventStream(w)
-		stream.carry(ctx, session.box, nil, func() { e.next(stream, r.WithContext(ctx), head, body) })
-	default:
-		ctx, cancel := during(context.WithoutCancel(r.Context()), lasting)
-		defer cancel()
-		e.next(w, r.WithContext(withNotices(ctx, session.box)), head, body)
+		stream.carry(ctx, session.due, nil, func() { e.next(stream, r.WithContext(ctx), head, body) })
+		return
 	}
+	ctx, cancel := during(context.WithoutCancel(r.Context()), lasting)
+	defer cancel()
+	e.next(w, r.WithContext(withNotices(ctx, session.due)), head, body)
 }
 
 // during returns ctx as long as another one lasts too.

@@ -26,10 +26,10 @@ func (n notice) notification(tag any) mcp.JSONRPCNotification {
 	return message
 }
 
-// notices holds what one client is still to be told, in order and each notice
-// once: it is bounded by what the client subscribed to, whether the client
-// reads or not, and nothing in it is dropped while the client is there. A
-// client that is told reads what there is then, so once is enough.
+// notices are what one client is still to be told, in order and each once:
+// they are bounded by what the client subscribed to, whether it reads or not,
+// and none is dropped while it is there. A client that is told reads what there
+// is then, so once is enough.
 type notices struct {
 	mu      sync.Mutex
 	pending map[notice]struct{}
@@ -43,76 +43,76 @@ func newNotices() *notices {
 }
 
 // add notes something to tell.
-func (all *notices) add(n notice) { all.put(n, false) }
+func (p *notices) add(n notice) { p.put(n, false) }
 
 // put adds a notice, at the front where it had been taken from there.
-func (all *notices) put(n notice, front bool) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if _, ok := all.pending[n]; ok {
+func (p *notices) put(n notice, front bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.pending[n]; ok {
 		return
 	}
-	all.pending[n] = struct{}{}
+	p.pending[n] = struct{}{}
 	if front {
-		all.order = slices.Insert(all.order, 0, n)
+		p.order = slices.Insert(p.order, 0, n)
 	} else {
-		all.order = append(all.order, n)
+		p.order = append(p.order, n)
 	}
-	all.wake()
+	p.wake()
 }
 
 // wake lets a drain look again; the caller holds the lock.
-func (all *notices) wake() {
+func (p *notices) wake() {
 	select {
-	case all.ready <- struct{}{}:
+	case p.ready <- struct{}{}:
 	default:
 	}
 }
 
 // take returns the oldest notice, which is no longer pending then.
-func (all *notices) take() (notice, bool) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if len(all.order) == 0 {
+func (p *notices) take() (notice, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.order) == 0 {
 		return notice{}, false
 	}
-	n := all.order[0]
-	delete(all.pending, n)
-	if all.order = all.order[1:]; len(all.order) == 0 {
-		all.order = nil // a burst's memory
+	n := p.order[0]
+	delete(p.pending, n)
+	if p.order = p.order[1:]; len(p.order) == 0 {
+		p.order = nil // a burst's memory
 	} else {
-		all.wake() // another drain, should this one end
+		p.wake() // another drain, should this one end
 	}
 	return n, true
 }
 
 // drop forgets a notice that nobody wants any more.
-func (all *notices) drop(n notice) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if _, ok := all.pending[n]; ok {
-		delete(all.pending, n)
-		all.order = slices.DeleteFunc(all.order, func(other notice) bool { return other == n })
+func (p *notices) drop(n notice) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.pending[n]; ok {
+		delete(p.pending, n)
+		p.order = slices.DeleteFunc(p.order, func(other notice) bool { return other == n })
 	}
 }
 
 // drain hands what is pending to write, one by one and as fast as write
 // returns, until ctx ends or write fails. What write failed for stays
 // pending. Several drains may run at once: each notice goes to one of them.
-func (all *notices) drain(ctx context.Context, write func(notice) error) {
+func (p *notices) drain(ctx context.Context, write func(notice) error) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-all.ready:
+		case <-p.ready:
 		}
 		for {
-			n, ok := all.take()
+			n, ok := p.take()
 			if !ok {
 				break
 			}
 			if err := write(n); err != nil {
-				all.put(n, true)
+				p.put(n, true)
 				return
 			}
 			if ctx.Err() != nil {

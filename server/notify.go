@@ -18,10 +18,10 @@ func (s *Server) Notify(change catalog.Change) {
 		s.subscriptions.listChanged(mcp.MethodNotificationResourcesListChanged)
 		s.subscriptions.listChanged(mcp.MethodNotificationPromptsListChanged)
 	}
-	for box, uris := range s.subscriptions.wanted() {
+	for due, uris := range s.subscriptions.wanted() {
 		for _, uri := range uris {
 			if touched(change, uri) {
-				box.add(notice{mcp.MethodNotificationResourceUpdated, uri})
+				due.add(notice{mcp.MethodNotificationResourceUpdated, uri})
 			}
 		}
 	}

@@ -12,13 +12,14 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// The router stands in front of the library on every transport, for what the library cannot do: serve methods that it does not know, and
-// let a handler choose its error's code and data. Every request still goes
-// through the library, which so applies all its rules (session, headers,
-// version, cancellation, tracing) by itself. A method that it does not know
-// goes through as resources/list, whose hook does the work; only the answer
-// is changed on its way out. This file is to be deleted when the library
-// grows custom request handlers.
+// The router stands in front of the library on every transport, for what the
+// library cannot do: serve methods that it does not know, and let a handler
+// choose its error's code and data. Every request still goes through the
+// library, which so applies all its rules (session, headers, version,
+// cancellation, tracing) by itself. A method that it does not know goes through
+// as resources/list, whose hook does the work; only the answer is changed on
+// its way out. This file is to be deleted when the library grows custom request
+// handlers.
 
 // answer carries the outcome of a request past the library.
 type answer struct {
@@ -214,8 +215,7 @@ func (s *Server) route(ctx context.Context, head envelope, message json.RawMessa
 	return mended, nil
 }
 
-// routed returns what serves a message over HTTP; library serves what is no
-// request.
+// routed returns what serves a message over HTTP.
 func (s *Server) routed(library http.Handler) func(w http.ResponseWriter, r *http.Request, head envelope, body []byte) {
 	return func(w http.ResponseWriter, r *http.Request, head envelope, body []byte) {
 		if !head.isRequest() {

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -49,19 +49,19 @@ func (e *sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Too many clients; try again later", http.StatusServiceUnavailable)
 		return
 	}
-	id, box := rand.Text(), newNotices()
+	id, due := rand.Text(), newNotices()
 	client := mcpserver.NewInProcessSession(id, nil)
-	ctx := withNotices(e.server.mcp.WithContext(r.Context(), client), box)
+	ctx := withNotices(e.server.mcp.WithContext(r.Context(), client), due)
 	session := &sseSession{ctx: ctx, stream: newEventStream(w), slots: make(chan struct{}, maxSSECalls)}
 	if err := e.server.mcp.RegisterSession(ctx, client); err != nil {
 		http.Error(w, "The session cannot be opened", http.StatusInternalServerError)
 		return
 	}
 	defer e.server.mcp.UnregisterSession(ctx, id)
-	subs.join(box, func(string) bool { return client.Initialized() })
-	defer subs.leave(box)
+	subs.join(due, func(string) bool { return client.Initialized() })
+	defer subs.leave(due)
 	e.enter(id, session)
-	session.stream.carry(ctx, box, nil, func() {
+	session.stream.carry(ctx, due, nil, func() {
 		defer e.leave(id, session)
 		session.begin(id)
 		session.tell(client.ClientNotifications())
@@ -141,7 +141,7 @@ func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (
 	if !head.isRequest() {
 		session.calls.Go(func() {
 			defer done()
-			e.server.respond(session.ctx, head, body)
+			_, _ = e.server.route(session.ctx, head, body)
 		})
 		return http.StatusAccepted
 	}
@@ -153,28 +153,29 @@ func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (
 	session.calls.Go(func() {
 		defer func() { <-session.slots }()
 		defer done()
-		if response := e.server.respond(session.ctx, head, body); response != nil {
-			_ = session.stream.send(response)
-		}
+		_ = session.stream.send(e.answer(session.ctx, head, body))
 	})
 	return http.StatusAccepted
 }
 
-// respond serves a message. It returns nil for what has no answer.
-func (s *Server) respond(ctx context.Context, head envelope, message json.RawMessage) []byte {
-	if !head.isRequest() {
-		defer func() {
-			if cause := recover(); cause != nil {
-				s.log.Error("notification panicked", "method", head.Method, "panic", cause, "stack", string(debug.Stack()))
-			}
-		}()
-		s.mcp.HandleMessage(ctx, message)
-		return nil
+// answer returns the answer to a request. The transport is one of sessions,
+// which clients open where their newer version is refused.
+func (e *sseEndpoint) answer(ctx context.Context, head envelope, body []byte) []byte {
+	if version := head.version(); mcp.IsModernProtocol(version) {
+		return refusedVersion(head, version)
 	}
-	response, err := s.route(ctx, head, message)
+	response, err := e.server.route(ctx, head, body)
 	if err != nil {
-		s.log.Error("request failed", "method", head.Method, "error", err)
+		e.server.log.Error("request failed", "method", head.Method, "error", err)
 		return refusal(head, asFailure(err))
 	}
 	return response
+}
+
+func refusedVersion(head envelope, version string) []byte {
+	older := slices.DeleteFunc(slices.Clone(mcp.ValidProtocolVersions), mcp.IsModernProtocol)
+	answer := mcp.UnsupportedProtocolVersionError{Version: version, Supported: older}.JSONRPCError()
+	answer.ID = mcp.NewRequestId(head.ID)
+	encoded, _ := json.Marshal(answer)
+	return encoded
 }

@@ -133,6 +133,24 @@ func decoded(t *testing.T, answer []byte) map[string]any {
 	return message
 }
 
+// TestSSEOfANewerVersion: a client of the stateless protocol is told which
+// versions there are on this transport.
+func TestSSEOfANewerVersion(t *testing.T) {
+	c := dialSSE(t, newFixture(t, testdata.Valid()).serveHTTP(t))
+	for _, method := range []string{"server/discover", "subscriptions/listen"} {
+		var r struct {
+			Error struct {
+				Code int
+				Data struct{ Supported []string }
+			}
+		}
+		must(t, json.Unmarshal(c.ask(t, method, modern(nil)), &r))
+		if r.Error.Code != -32022 || !slices.Contains(r.Error.Data.Supported, "2025-11-25") || slices.Contains(r.Error.Data.Supported, "2026-07-28") {
+			t.Errorf("%s: %+v", method, r)
+		}
+	}
+}
+
 // TestSSEOrigins: no page of another origin is let in, neither to the stream
 // nor to its messages.
 func TestSSEOrigins(t *testing.T) {

@@ -47,8 +47,8 @@ type subscriptions struct {
 type noticesKey struct{}
 
 // withNotices notes among whose notices belongs what a request subscribes to.
-func withNotices(ctx context.Context, box *notices) context.Context {
-	return context.WithValue(ctx, noticesKey{}, box)
+func withNotices(ctx context.Context, due *notices) context.Context {
+	return context.WithValue(ctx, noticesKey{}, due)
 }
 
 func (s *Server) hookSubscriptions(hooks *mcpserver.Hooks) {
@@ -84,29 +84,29 @@ func (s *subscriptions) room() bool {
 }
 
 // join lets a client hear of changes, until it leaves.
-func (s *subscriptions) join(box *notices, hears func(method string) bool) {
+func (s *subscriptions) join(due *notices, hears func(method string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.listeners == nil {
 		s.listeners = map[*notices]*listener{}
 	}
-	s.listeners[box] = &listener{hears: hears, uris: map[string]map[string]struct{}{}}
+	s.listeners[due] = &listener{hears: hears, uris: map[string]map[string]struct{}{}}
 }
 
 // leave ends all that a client subscribed to.
-func (s *subscriptions) leave(box *notices) {
+func (s *subscriptions) leave(due *notices) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if who := s.listeners[box]; who != nil {
+	if who := s.listeners[due]; who != nil {
 		s.bytes -= who.bytes
-		delete(s.listeners, box)
+		delete(s.listeners, due)
 	}
 }
 
 // of returns the client of a request, or nil; the caller holds the lock.
 func (s *subscriptions) of(ctx context.Context) (*notices, *listener) {
-	box, _ := ctx.Value(noticesKey{}).(*notices)
-	return box, s.listeners[box]
+	due, _ := ctx.Value(noticesKey{}).(*notices)
+	return due, s.listeners[due]
 }
 
 // add notes URIs for the client of a request, and returns for how many there
@@ -141,11 +141,11 @@ func (s *subscriptions) add(ctx context.Context, listen string, uris ...string) 
 func (s *subscriptions) remove(ctx context.Context, listen string, uris ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if box, who := s.of(ctx); who != nil {
+	if due, who := s.of(ctx); who != nil {
 		for _, uri := range uris {
 			s.cut(who, listen, uri)
 			if !who.wants(uri) {
-				box.drop(notice{mcp.MethodNotificationResourceUpdated, uri})
+				due.drop(notice{mcp.MethodNotificationResourceUpdated, uri})
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func (s *subscriptions) wanted() map[*notices][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wanted := make(map[*notices][]string, len(s.listeners))
-	for box, who := range s.listeners {
+	for due, who := range s.listeners {
 		var all []string
 		for _, uris := range who.uris {
 			for uri := range uris {
@@ -200,7 +200,7 @@ func (s *subscriptions) wanted() map[*notices][]string {
 			}
 		}
 		slices.Sort(all)
-		wanted[box] = slices.Compact(all)
+		wanted[due] = slices.Compact(all)
 	}
 	return wanted
 }
@@ -209,9 +209,9 @@ func (s *subscriptions) wanted() map[*notices][]string {
 func (s *subscriptions) listChanged(method string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for box, who := range s.listeners {
+	for due, who := range s.listeners {
 		if who.hears(method) {
-			box.add(notice{method: method})
+			due.add(notice{method: method})
 		}
 	}
 }

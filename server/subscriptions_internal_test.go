@@ -12,15 +12,15 @@ import (
 func TestSubscriptionsAreBounded(t *testing.T) {
 	var subs subscriptions
 	client := func() (context.Context, *notices) {
-		box := newNotices()
-		subs.join(box, func(string) bool { return true })
-		return withNotices(t.Context(), box), box
+		due := newNotices()
+		subs.join(due, func(string) bool { return true })
+		return withNotices(t.Context(), due), due
 	}
 	many := make([]string, maxSubscriptions+1)
 	for i := range many {
 		many[i] = fmt.Sprint(i)
 	}
-	ctx, box := client()
+	ctx, due := client()
 	if refused := subs.add(ctx, "1", many[:maxSubscriptions]...); refused != 0 {
 		t.Errorf("within the bound %d were refused", refused)
 	}
@@ -31,23 +31,23 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	if refused := subs.add(ctx, "1", many...); refused != 1 {
 		t.Errorf("in the place of one that was left, %d were refused", refused)
 	}
-	subs.leave(box)
+	subs.leave(due)
 
-	var boxes []*notices
+	var all []*notices
 	long := strings.Repeat("x", maxSubscribedBytes)
 	for range maxSubscribedBytesOfAll / maxSubscribedBytes {
-		ctx, box := client()
-		boxes = append(boxes, box)
+		ctx, due := client()
+		all = append(all, due)
 		if refused := subs.add(ctx, "", long, "y"); refused != 1 {
 			t.Errorf("%d were refused for the length of one client's", refused)
 		}
 	}
-	ctx, box = client()
+	ctx, due = client()
 	if refused := subs.add(ctx, "", "y"); refused != 1 {
 		t.Errorf("%d were refused for the length of all", refused)
 	}
-	for _, box := range append(boxes, box) {
-		subs.leave(box)
+	for _, due := range append(all, due) {
+		subs.leave(due)
 	}
 	if subs.bytes != 0 || len(subs.listeners) != 0 {
 		t.Errorf("in the end there are %d bytes of %d clients", subs.bytes, len(subs.listeners))

@@ -151,10 +151,10 @@ func (s *Server) tellSubscribers(changed map[string]bool) {
 	if len(changed) == 0 {
 		return
 	}
-	for box, uris := range s.subscriptions.wanted() {
+	for due, uris := range s.subscriptions.wanted() {
 		for _, uri := range uris {
 			if changed[uri] {
-				box.add(notice{mcp.MethodNotificationResourceUpdated, uri})
+				due.add(notice{mcp.MethodNotificationResourceUpdated, uri})
 			}
 		}
 	}
