@@ -64,6 +64,7 @@ lint:
 	go vet $(PACKAGES)
 	$(STATICCHECK) $(PACKAGES)
 	go mod tidy -diff
+	cd integration/gosdk && go vet . && $(STATICCHECK) . && go mod tidy -diff
 
 cross:
 	@for platform in $(CROSS); do \

@@ -27,10 +27,9 @@ func (m manifest) name() string {
 // The SDK's own Skills client lists every sample, reads every file of it, and
 // finds that size, digest and frontmatter are what the server said.
 func TestSkillsExtension(t *testing.T) {
-	// Version 1 of the SDK has no Skills client.
-	able := slices.DeleteFunc(slices.Clone(sdks), func(s sdk) bool { return s.Version == "v1" })
-	forEach(t, able, func(t *testing.T, s sdk) {
-		p := connect(t, s, sampleRoot(t))
+	able := slices.DeleteFunc(typeScript(), func(c client) bool { return c.except("skills") != nil })
+	forEach(t, able, func(t *testing.T, c client) {
+		p := connect(t, c, sampleRoot(t))
 		if !p.connected.Skills || !p.connected.DirectoryRead {
 			t.Fatalf("the server declares skills=%v, directoryRead=%v", p.connected.Skills, p.connected.DirectoryRead)
 		}

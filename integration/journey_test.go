@@ -3,6 +3,7 @@ package integration
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -10,37 +11,12 @@ import (
 	"testing"
 )
 
-// The journey of a model through one skill, as each SDK client lets a host
-// make it: find, activate, read, execute, fetch what came out.
-func TestSDKJourney(t *testing.T) {
-	forEach(t, sdks, func(t *testing.T, s sdk) {
-		p := connect(t, s, sampleRoot(t))
-		if p.connected.Server.Name != "skills-mcp" {
-			t.Errorf("server name = %q, want skills-mcp", p.connected.Server.Name)
-		}
-		if s.Revision != "" && p.connected.Revision != s.Revision {
-			t.Errorf("revision = %q, want %q", p.connected.Revision, s.Revision)
-		}
-		if p.connected.Instructions == "" {
-			t.Error("no instructions")
-		}
-		checkLists(t, p)
-		checkFinding(t, p)
-		checkActivation(t, p)
-		checkReading(t, p)
-		checkImage(t, p)
-		checkExecution(t, p)
-		checkPrompt(t, p)
-		checkCompletion(t, p)
-		checkErrors(t, p)
-	})
-}
-
 const (
 	triage    = "log-triage"
 	triageURI = "skill://log-triage/SKILL.md"
 )
 
+// checkLists reads every list, to its last page.
 func checkLists(t *testing.T, p *peer) {
 	t.Helper()
 	tools := p.list(t, "listTools", "tools")
@@ -66,8 +42,16 @@ func checkLists(t *testing.T, p *peer) {
 	case resources[i].Name != triage || resources[i].Description == "":
 		t.Errorf("%s has name %q and description %q", triageURI, resources[i].Name, resources[i].Description)
 	}
-	if prompts := p.list(t, "listPrompts", "prompts"); !slices.Contains(names(prompts), triage) {
-		t.Errorf("prompts = %q, without %s", names(prompts), triage)
+	templates := p.list(t, "listResourceTemplates", "resourceTemplates")
+	if len(templates) == 0 {
+		t.Error("no resource templates")
+	}
+	for what, list := range map[string][]string{"resources": names(resources), "prompts": names(p.list(t, "listPrompts", "prompts"))} {
+		for _, want := range append(sampleNames(t), crowd()...) {
+			if !slices.Contains(list, want) {
+				t.Errorf("%d %s, without %s", len(list), what, want)
+			}
+		}
 	}
 }
 
@@ -93,25 +77,15 @@ func checkFinding(t *testing.T, p *peer) {
 	}
 }
 
-// checkActivation activates every sample there is.
 func checkActivation(t *testing.T, p *peer) {
 	t.Helper()
-	skills := findSkills(t, p, "")
-	if len(skills) < 6 {
-		t.Errorf("%d skills, want the samples: %q", len(skills), names(skills))
+	result := p.tool(t, "activate", map[string]any{"name": triage, "arguments": "the harbour's log"})
+	text := result.text()
+	if result.IsError || !strings.HasPrefix(text, `<skill_content name="`+triage+`"`) || !strings.Contains(text, "the harbour's log") {
+		t.Errorf("activate: %s", text)
 	}
-	for _, skill := range skills {
-		result := p.tool(t, "activate", map[string]any{"name": skill.Name, "arguments": "the harbour's log"})
-		text := result.text()
-		if result.IsError || !strings.HasPrefix(text, `<skill_content name="`+skill.Name+`"`) {
-			t.Errorf("activate %s: %s", skill.Name, text)
-		}
-		if !strings.Contains(text, "the harbour's log") {
-			t.Errorf("activate %s: the arguments are lost", skill.Name)
-		}
-		if result.StructuredContent != nil {
-			t.Errorf("activate %s has structured content, which hides its text from models", skill.Name)
-		}
+	if result.StructuredContent != nil {
+		t.Error("activate has structured content, which hides its text from models")
 	}
 }
 
@@ -244,13 +218,8 @@ var templateVariable = regexp.MustCompile(`\{\+?([A-Za-z_]+)\*?\}`)
 
 func checkCompletion(t *testing.T, p *peer) {
 	t.Helper()
-	var templates struct {
-		ResourceTemplates []struct {
-			URITemplate string `json:"uriTemplate"`
-		} `json:"resourceTemplates"`
-	}
-	p.call(t, &templates, "listResourceTemplates")
-	for _, template := range templates.ResourceTemplates {
+	templates := p.list(t, "listResourceTemplates", "resourceTemplates")
+	for _, template := range templates {
 		variables := templateVariable.FindAllStringSubmatch(template.URITemplate, -1)
 		if !strings.HasPrefix(template.URITemplate, "skill://") || len(variables) == 0 {
 			continue
@@ -269,7 +238,7 @@ func checkCompletion(t *testing.T, p *peer) {
 		}
 		return
 	}
-	t.Errorf("no template for skill:// among %+v", templates.ResourceTemplates)
+	t.Errorf("no template for skill:// among %+v", templates)
 }
 
 func checkErrors(t *testing.T, p *peer) {
@@ -294,9 +263,19 @@ func checkErrors(t *testing.T, p *peer) {
 		}
 	}
 	for _, uri := range []string{"skill://log-triage/none.md", "skill://log-triage/../../../../etc/passwd", "file:///etc/passwd"} {
-		var result readResult
-		if err := p.try(t, &result, "readResource", map[string]any{"uri": uri}); err == nil {
-			t.Errorf("resources/read %s = %+v, want an error", uri, result)
-		}
+		checkRefused(t, p, "readResource", map[string]any{"uri": uri})
+	}
+	checkRefused(t, p, "getPrompt", map[string]any{"name": "log-triaje"})
+}
+
+// checkRefused holds that a request is answered with an error that programs
+// can tell from others.
+func checkRefused(t *testing.T, p *peer, method string, params map[string]any) {
+	t.Helper()
+	var result any
+	var refused *peerError
+	err := p.try(t, &result, method, params)
+	if !errors.As(err, &refused) || refused.Code != float64(-32602) || refused.Data.Code == "" {
+		t.Errorf("%s %v = %v, %+v, want an error -32602 with data.code", method, params, result, err)
 	}
 }

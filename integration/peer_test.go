@@ -5,60 +5,26 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
-// modern is the protocol revision without an initialize handshake.
-const modern = "2026-07-28"
-
-// sdk is one way in which the official TypeScript SDK speaks to a server.
-type sdk struct {
-	name      string
-	Version   string `json:"sdk"`                // v1 or v2, its two major lines
-	Revision  string `json:"revision,omitempty"` // pinned; empty means the initialize handshake
-	transport string // stdio, http or sse
-}
-
-// sdks are the combinations that hosts built on the SDK use.
-var sdks = []sdk{
-	{"v1 over stdio", "v1", "", "stdio"},
-	{"v1 over streamable HTTP", "v1", "", "http"},
-	{"v1 over SSE", "v1", "", "sse"},
-	{"v2 over stdio", "v2", "", "stdio"},
-	{"v2 over streamable HTTP", "v2", "", "http"},
-	{"v2 with " + modern + " over stdio", "v2", modern, "stdio"},
-	{"v2 with " + modern + " over streamable HTTP", "v2", modern, "http"},
-}
-
-// forEach runs a test once for each of the SDKs, in parallel. It skips where
-// Node.js is missing.
-func forEach(t *testing.T, sdks []sdk, test func(t *testing.T, s sdk)) {
-	t.Parallel()
-	require(t, "node")
-	for _, s := range sdks {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			test(t, s)
-		})
-	}
-}
-
-// connected is what the SDK's client knows once it is connected.
+// connected is what a client knows once it is connected.
 type connected struct {
 	Server struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`
 	} `json:"server"`
-	Capabilities  map[string]json.RawMessage `json:"capabilities"`
-	Instructions  string                     `json:"instructions"`
-	Revision      string                     `json:"revision"` // v2 only
-	Skills        bool                       `json:"skills"`
-	DirectoryRead bool                       `json:"directoryRead"`
+	Instructions string `json:"instructions"`
+	Revision     string `json:"revision"` // TypeScript's first line does not say
+	// The Skills extension, as the TypeScript SDK's client finds it declared.
+	Skills        bool `json:"skills"`
+	DirectoryRead bool `json:"directoryRead"`
 }
 
-// notification is one that the SDK's client received.
+// notification is one that a client received.
 type notification struct {
 	Method string `json:"method"`
 	Params struct {
@@ -66,24 +32,35 @@ type notification struct {
 	} `json:"params"`
 }
 
-// peerLine is a line that the driver script prints.
+// progress is what a client was told of one of its calls.
+type progress struct {
+	ID      int    `json:"id"`
+	Message string `json:"message"`
+}
+
+// peerLine is a line that the program with the client prints.
 type peerLine struct {
 	Connected    *connected      `json:"connected"`
 	Notification *notification   `json:"notification"`
+	Progress     *progress       `json:"progress"`
 	ID           int             `json:"id"`
 	Result       json.RawMessage `json:"result"`
 	Error        *peerError      `json:"error"`
 }
 
-// peerError is an error that the SDK's client threw.
+// peerError is an error that a client threw.
 type peerError struct {
-	Code    any    `json:"code"` // a JSON-RPC number or an SDK string
+	Code    any    `json:"code"` // a JSON-RPC number, or a string where the client has one
 	Message string `json:"message"`
+	Data    struct {
+		Code string `json:"code"`
+	} `json:"data"`
 }
 
 func (e *peerError) Error() string { return fmt.Sprintf("%v: %s", e.Code, e.Message) }
 
-// peer is a client of the official SDK in a process of its own.
+// peer is a client in a process of its own. peer.mjs says what its program
+// reads and writes; those of the other languages do the same.
 type peer struct {
 	*program.Process
 	connected connected
@@ -92,33 +69,42 @@ type peer struct {
 }
 
 // connect starts a server over the roots given, with execution switched on,
-// and an SDK client that is connected to it.
-func connect(t *testing.T, s sdk, roots ...string) *peer {
+// and a client that is connected to it.
+func connect(t *testing.T, c client, roots ...string) *peer {
 	t.Helper()
 	env := program.Home(t)
 	args := append([]string{"--sandbox=unsafe-host", "--log-level=warn"}, roots...)
-	plan := map[string]any{"sdk": s.Version, "revision": s.Revision}
-	switch s.transport {
-	case "stdio":
-		plan["stdio"] = map[string]any{"command": program.Binary(t), "args": args, "env": program.Environ(env)}
-	case "http":
-		_, url := program.Serve(t, env, args...)
-		plan["http"] = url + "/mcp"
-	case "sse":
-		_, url := program.Serve(t, env, args...)
-		plan["sse"] = url + "/sse"
+	plan := map[string]any{"client": c.module, "mode": "legacy"}
+	if c.revision != "" {
+		plan["mode"], plan["revision"] = "auto", c.revision
 	}
-	return startPeer(t, env, plan)
+	url := ""
+	if c.transport != "stdio" {
+		_, url = program.Serve(t, env, args...)
+		url += map[string]string{"http": "/mcp", "sse": "/sse"}[c.transport]
+	}
+	stdio := func(command string, args ...string) map[string]any {
+		return map[string]any{"command": command, "args": args, "env": program.Environ(env)}
+	}
+	switch {
+	case c.bridge != nil:
+		plan["stdio"] = stdio("node", slices.Concat([]string{bridgeScript, url}, c.bridge)...)
+	case c.transport == "stdio":
+		plan["stdio"] = stdio(program.Binary(t), args...)
+	default:
+		plan[c.transport] = url
+	}
+	return startPeer(t, env, c.command(t), plan)
 }
 
-func startPeer(t *testing.T, env []string, plan map[string]any) *peer {
+func startPeer(t *testing.T, env, command []string, plan map[string]any) *peer {
 	t.Helper()
 	encoded, err := json.Marshal(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &peer{
-		Process: program.Start(t, env, "node", nodeDir+"/peer.mjs", string(encoded)),
+		Process: program.Start(t, env, command[0], append(command[1:], string(encoded))...),
 		lines:   newInbox[peerLine](),
 	}
 	go p.read()
@@ -138,27 +124,48 @@ func (p *peer) read() {
 	}
 }
 
-// try calls a method of the SDK's client and decodes its result into result,
-// or returns what the client threw.
-func (p *peer) try(t *testing.T, result any, method string, args ...any) error {
+// request is a line to the client's program.
+type request struct {
+	ID       int    `json:"id"`
+	Method   string `json:"method"`
+	Args     []any  `json:"args,omitempty"`
+	Progress bool   `json:"progress,omitempty"`
+}
+
+// send asks for a method of the client, to be answered under the ID returned.
+func (p *peer) send(t *testing.T, r request) int {
 	t.Helper()
 	p.lastID++
-	id := p.lastID
-	line, err := json.Marshal(map[string]any{"id": id, "method": method, "args": args})
+	r.ID = p.lastID
+	line, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Stdin.Write(append(line, '\n')); err != nil {
 		t.Fatal(err)
 	}
-	answer := p.lines.take(t, "the result of "+method, func(l peerLine) bool { return l.ID == id })
+	return r.ID
+}
+
+// answer waits for what a request led to and decodes its result into result,
+// or returns what the client threw.
+func (p *peer) answer(t *testing.T, id int, result any) error {
+	t.Helper()
+	answer := p.lines.take(t, fmt.Sprint("the answer to request ", id), func(l peerLine) bool { return l.ID == id })
 	if answer.Error != nil {
 		return answer.Error
 	}
 	if err := json.Unmarshal(answer.Result, result); err != nil {
-		t.Fatalf("%s: %v in %s", method, err, answer.Result)
+		t.Fatalf("%v in %s", err, answer.Result)
 	}
 	return nil
+}
+
+// try calls a method of the client and decodes its result into result, or
+// returns what the client threw.
+func (p *peer) try(t *testing.T, result any, method string, args ...any) error {
+	t.Helper()
+	return p.answer(t, p.send(t, request{Method: method, Args: args}), result)
 }
 
 // call is try for what must not fail.
@@ -212,7 +219,11 @@ func (p *peer) list(t *testing.T, method, field string) []named {
 // notified waits for a notification, about one resource where uri is set.
 func (p *peer) notified(t *testing.T, method, uri string) {
 	t.Helper()
-	p.lines.take(t, method+" "+uri, func(l peerLine) bool {
+	p.lines.take(t, method+" "+uri, isNotification(method, uri))
+}
+
+func isNotification(method, uri string) func(l peerLine) bool {
+	return func(l peerLine) bool {
 		return l.Notification != nil && l.Notification.Method == method && l.Notification.Params.URI == uri
-	})
+	}
 }

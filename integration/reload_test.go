@@ -18,13 +18,14 @@ const (
 
 // A client that stays connected sees skills appear, change and go.
 func TestHotReload(t *testing.T) {
-	forEach(t, sdks, func(t *testing.T, s sdk) {
+	forEach(t, typeScript(), func(t *testing.T, c client) {
 		root := t.TempDir()
 		writeSkill(t, root, "tide", "Low water at nine.")
 		const uri = "skill://tide/SKILL.md"
 
-		p := connect(t, s, root)
-		subscribe(t, p, s, uri)
+		p := connect(t, c, root)
+		var watching any
+		p.call(t, &watching, "watch", uri)
 
 		writeSkill(t, root, "wind", "Force four.")
 		p.notified(t, resourcesChanged, "")
@@ -56,22 +57,6 @@ func TestHotReload(t *testing.T) {
 		program.Eventually(t, "wind is gone", func() bool {
 			return strings.HasPrefix(activated(t, p, "wind"), "skill_not_found")
 		})
-	})
-}
-
-// subscribe asks for the changes of one resource and of the lists, in the
-// client's era.
-func subscribe(t *testing.T, p *peer, s sdk, uri string) {
-	t.Helper()
-	var acknowledged any
-	if s.Revision == "" {
-		p.call(t, &acknowledged, "subscribeResource", map[string]any{"uri": uri})
-		return
-	}
-	p.call(t, &acknowledged, "listen", map[string]any{
-		"resourcesListChanged":  true,
-		"promptsListChanged":    true,
-		"resourceSubscriptions": []string{uri},
 	})
 }
 

@@ -1,30 +1,45 @@
 package integration
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
-// nodeDir holds the MCP clients from npm and the script that drives them.
-const nodeDir = "node"
+const (
+	// nodeDir holds the MCP clients from npm and the script that drives them.
+	nodeDir = "node"
+	// bridgeScript is mcp-remote, which has a server over HTTP look like one
+	// over stdio.
+	bridgeScript = nodeDir + "/node_modules/mcp-remote/dist/proxy.js"
+	// pythonDir holds the script that drives the clients for Python. Those of
+	// the SDK's first line are where LangChain has them.
+	pythonDir       = "python"
+	pythonVenv      = ".venv"
+	firstPythonVenv = "hosts/.venv"
+	// goDir is the module of the Go SDK's client.
+	goDir = "gosdk"
+)
 
 // requirements find out what a tool's tests need. An error says what is
 // missing.
 var requirements = map[string]func() error{
-	"python": func() error {
-		_, err := exec.LookPath("python3")
-		return err
-	},
+	"python": sync.OnceValue(func() error {
+		return errors.Join(
+			program.PythonPackages(pythonVenv, "fastmcp", "mcp.client"),
+			program.PythonPackages(firstPythonVenv, "mcp.client.session"))
+	}),
 	"node": func() error {
 		return program.NodePackages(nodeDir,
-			"@modelcontextprotocol/sdk", "@modelcontextprotocol/client", "@anthropic-ai/claude-code")
+			"@modelcontextprotocol/sdk", "@modelcontextprotocol/client", "@anthropic-ai/claude-code", "mcp-remote")
 	},
 	"docker": func() error {
 		if out, err := exec.Command("docker", "version", "--format", "{{.Server.Version}}").CombinedOutput(); err != nil {

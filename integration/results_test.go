@@ -59,6 +59,7 @@ type resourceContents struct {
 type named struct {
 	Name        string          `json:"name"`
 	URI         string          `json:"uri"`
+	URITemplate string          `json:"uriTemplate"`
 	MIMEType    string          `json:"mimeType"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`

@@ -20,6 +20,31 @@ func sampleRoot(t *testing.T) string {
 	return root
 }
 
+// sampleNames returns the names of the samples.
+func sampleNames(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir(samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, entry := range entries {
+		if entry.IsDir() {
+			all = append(all, entry.Name())
+		}
+	}
+	return all
+}
+
+// crowd returns names for more skills than a page of a list holds.
+func crowd() []string {
+	all := make([]string, 520)
+	for i := range all {
+		all[i] = fmt.Sprintf("crowd-%03d", i)
+	}
+	return all
+}
+
 // writeSkill writes a skill's SKILL.md with the body given.
 func writeSkill(t *testing.T, root, name, body string) {
 	t.Helper()

@@ -62,25 +62,34 @@ func (b *inbox[T]) end() {
 // take removes and returns the first item wanted, waiting for it if need be.
 func (b *inbox[T]) take(t *testing.T, what string, wanted func(T) bool) T {
 	t.Helper()
-	deadline := time.After(program.Patience)
+	item, found := b.within(program.Patience, wanted)
+	if !found {
+		t.Fatalf("not within %v, or the connection ended before: %s", program.Patience, what)
+	}
+	return item
+}
+
+// within is take with a timeout of its own.
+func (b *inbox[T]) within(timeout time.Duration, wanted func(T) bool) (item T, found bool) {
+	deadline := time.After(timeout)
 	for {
 		b.mu.Lock()
 		for i, item := range b.items {
 			if wanted(item) {
 				b.items = append(b.items[:i:i], b.items[i+1:]...)
 				b.mu.Unlock()
-				return item
+				return item, true
 			}
 		}
 		arrived, closed := b.arrived, b.closed
 		b.mu.Unlock()
 		if closed {
-			t.Fatalf("the connection ended without %s", what)
+			return item, false
 		}
 		select {
 		case <-arrived:
 		case <-deadline:
-			t.Fatalf("not within %v: %s", program.Patience, what)
+			return item, false
 		}
 	}
 }

@@ -1,14 +1,17 @@
 // One MCP client of the official TypeScript SDK, driven by a Go test.
 //
 // The single argument is JSON:
-//   { "sdk": "v1" | "v2", "revision": "2026-07-28"?,
-//     "stdio": { command, args, cwd, env } | "http": url | "sse": url }
+//   { "client": "sdk1" | "sdk2", "mode": "legacy" | "auto", "revision": "2026-07-28"?,
+//     "stdio": { command, args, env } | "http": url | "sse": url }
 //
 // On stdout, one JSON object a line: first {"connected": …}; then, for each
-// {"id", "method", "args"} line on stdin, {"id", "result"} or {"id", "error"};
-// and {"notification": …} whenever the server sends one. A method is one of the
-// SDK client's own, or of its Skills extension when it starts with "skills.".
-// The end of stdin closes the connection.
+// {"id", "method", "args", "progress"?} line on stdin, {"id", "result"} or
+// {"id", "error"}, as soon as it is known; {"progress": {"id", "message"}} for
+// a call that asked for it; and {"notification": …} whenever the server sends
+// one. A method is one of the SDK client's own, or of its Skills extension when
+// it starts with "skills.". "cancel" gives up the request whose id is its
+// argument; "watch" and "unwatch" subscribe to the changes of a resource, in
+// the way of the protocol's era. The end of stdin closes the connection.
 
 import { createInterface } from 'node:readline';
 
@@ -41,7 +44,7 @@ async function loadV2() {
   const { Client, StreamableHTTPClientTransport, SSEClientTransport } = await import('@modelcontextprotocol/client');
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
   const { SkillsClient } = await import('@modelcontextprotocol/client/ext/skills');
-  const versionNegotiation = plan.revision ? { mode: { pin: plan.revision } } : undefined;
+  const versionNegotiation = { mode: plan.revision ? { pin: plan.revision } : plan.mode };
   const client = new Client(identity, { versionNegotiation });
   return {
     StdioClientTransport, StreamableHTTPClientTransport, SSEClientTransport,
@@ -67,16 +70,52 @@ function transportFor(sdk) {
   return new sdk.StreamableHTTPClientTransport(new URL(plan.http), { fetch: watched });
 }
 
-async function call(sdk, method, args) {
-  const [owner, name] = method.startsWith('skills.')
-    ? [sdk.skills, method.slice('skills.'.length)]
-    : [sdk.client, method];
-  const result = await owner[name](...args);
-  // A subscription is a live object; that it was acknowledged is the news.
-  return method === 'listen' ? { acknowledged: true } : encodable(result ?? null);
+const listening = new Map(); // by URI
+
+const isModern = () => client.getNegotiatedProtocolVersion?.() >= '2026-07-28';
+
+async function watch(uri) {
+  if (!isModern()) return client.subscribeResource({ uri });
+  const filter = { resourcesListChanged: true, promptsListChanged: true, resourceSubscriptions: [uri] };
+  listening.set(uri, await client.listen(filter));
 }
 
-const sdk = plan.sdk === 'v1' ? await loadV1() : await loadV2();
+async function unwatch(uri) {
+  return isModern() ? listening.get(uri).close() : client.unsubscribeResource({ uri });
+}
+
+const cancels = new Map(); // of the calls, by request
+
+function callTool(params, { id, progress }) {
+  const cancel = new AbortController();
+  cancels.set(id, cancel);
+  const options = { signal: cancel.signal };
+  if (progress) options.onprogress = ({ message }) => print({ progress: { id, message } });
+  return plan.client === 'sdk1' ? client.callTool(params, undefined, options) : client.callTool(params, options);
+}
+
+async function call(request) {
+  const { method, args = [] } = request;
+  switch (method) {
+    case 'cancel': return cancels.get(args[0]).abort();
+    case 'watch': return watch(...args);
+    case 'unwatch': return unwatch(...args);
+    case 'callTool': return callTool(args[0], request);
+  }
+  const skills = method.startsWith('skills.');
+  return (skills ? sdk.skills : client)[skills ? method.slice('skills.'.length) : method](...args);
+}
+
+async function answer(request) {
+  const { id } = request;
+  try {
+    print({ id, result: encodable((await call(request)) ?? null) });
+  } catch (error) {
+    print({ id, error: { code: error.code ?? error.name, message: error.message, data: error.data } });
+  }
+}
+
+const sdk = plan.client === 'sdk1' ? await loadV1() : await loadV2();
 const { client } = sdk;
 client.fallbackNotificationHandler = async (notification) => print({ notification });
 client.onerror = (error) => console.error('peer:', error.message);
@@ -94,13 +133,6 @@ print({
   },
 });
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { id, method, args } = JSON.parse(line);
-  try {
-    print({ id, result: await call(sdk, method, args ?? []) });
-  } catch (error) {
-    print({ id, error: { code: error.code, message: error.message } });
-  }
-}
+for await (const line of createInterface({ input: process.stdin })) answer(JSON.parse(line));
 await client.close();
 process.exit(0);

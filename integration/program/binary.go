@@ -45,8 +45,8 @@ func Main(m *testing.M) int {
 
 // Binary returns the absolute path of the server that Main built. The test's
 // result is not repeated from go test's cache once the server's sources, the
-// sample skills, or the programs in the directories node and python of the
-// package under test are others.
+// sample skills, or the programs in the directories node, python and gosdk of
+// the package under test are others.
 func Binary(t *testing.T) string {
 	t.Helper()
 	if binary == "" {

@@ -14,8 +14,8 @@ import (
 
 // lookedAtSources looks once at everything that decides what the server and
 // its clients do: the directories that it is built from, the versions of what
-// it depends on, the samples that it serves, and the programs for Node.js and
-// Python of the package under test. What a process looks at while its tests
+// it depends on, the samples that it serves, and the programs for Node.js,
+// Python and the Go SDK of the package under test. What a process looks at while its tests
 // run decides whether go test may repeat their last result; what the build and
 // other processes read, go test does not see.
 var lookedAtSources = sync.OnceValue(func() error {
@@ -30,7 +30,7 @@ var lookedAtSources = sync.OnceValue(func() error {
 			return err
 		}
 	}
-	for _, dir := range []string{"node", "python"} {
+	for _, dir := range []string{"node", "python", "gosdk"} {
 		if _, err := os.ReadDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
