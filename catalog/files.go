@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 const (
@@ -27,15 +28,13 @@ type files struct {
 	full    bool
 	budget  int64 // bytes that this look may still read of what is not known
 
+	buffer  []byte
 	visited map[string]bool // directories, by this look
 	changed []string        // by this look
 }
 
-// folder holds what is known of a directory's entries, by name.
-type folder map[string]fingerprint
-
 func newFiles(polled bool) *files {
-	return &files{polled: polled, seed: maphash.MakeSeed(), folders: map[string]folder{}}
+	return &files{polled: polled, seed: maphash.MakeSeed(), buffer: make([]byte, 32<<10), folders: map[string]folder{}}
 }
 
 // learn takes all files of skills as they are.
@@ -97,7 +96,7 @@ func (f *files) skills(ctx context.Context, change Change, all bool) {
 func (f *files) path(ctx context.Context, path string) {
 	dir, name := filepath.Split(path)
 	dir = filepath.Clean(dir)
-	was, known := f.folders[dir][name]
+	was, known := f.folders[dir].find(name)
 	info, err := os.Lstat(path)
 	if err != nil {
 		if known {
@@ -132,18 +131,16 @@ func (f *files) folder(ctx context.Context, dir string) {
 			continue
 		}
 		there[name] = true
-		was, known := f.folders[dir][name]
+		was, known := f.folders[dir].find(name)
 		f.keep(dir, name, f.look(ctx, filepath.Join(dir, name), info, was, known, false))
 	}
-	for name, was := range f.folders[dir] {
-		if !there[name] {
-			f.gone(filepath.Join(dir, name), was)
-			f.forget(dir, name)
+	for _, was := range slices.Clone(f.folders[dir]) {
+		if !there[was.name] {
+			f.gone(filepath.Join(dir, was.name), was.fingerprint)
+			f.forget(dir, was.name)
 		}
 	}
-	if f.folders[dir] == nil {
-		f.folders[dir] = folder{} // known to be empty
-	}
+	f.folders[dir] = slices.Clip(f.folders[dir]) // known, if empty
 }
 
 // look compares what stands at a path with what was known of it. written
@@ -173,23 +170,18 @@ func (f *files) look(ctx context.Context, path string, info fs.FileInfo, was fin
 
 // keep notes what is known of an entry.
 func (f *files) keep(dir, name string, now fingerprint) {
-	entries := f.folders[dir]
-	if _, known := entries[name]; !known {
+	if _, known := f.folders[dir].find(name); !known {
 		if f.count >= maxKnownFiles {
 			f.full = true
 			return
 		}
 		f.count++
 	}
-	if entries == nil {
-		entries = folder{}
-		f.folders[dir] = entries
-	}
-	entries[name] = now
+	f.folders[dir] = f.folders[dir].with(name, now)
 }
 
 func (f *files) forget(dir, name string) {
-	delete(f.folders[dir], name)
+	f.folders[dir] = f.folders[dir].without(name)
 	f.count--
 }
 
@@ -204,8 +196,8 @@ func (f *files) gone(path string, was fingerprint) {
 
 // drop forgets a directory's entries.
 func (f *files) drop(dir string) {
-	for name, was := range f.folders[dir] {
-		f.gone(filepath.Join(dir, name), was)
+	for _, was := range f.folders[dir] {
+		f.gone(filepath.Join(dir, was.name), was.fingerprint)
 		f.count--
 	}
 	delete(f.folders, dir)
