@@ -106,6 +106,7 @@ var rules = []Rule{
 	{"tools-description", Warning, Warning, "say what the tool does and when to use it"},
 	{"tools-schema", Error, Error, "make inputSchema a JSON Schema object with type: \"object\""},
 	{"tools-argv", Error, Error, "make run a list of strings that begins with a program's name or a script's relative path"},
+	{"tools-script", Warning, Warning, "begin run with the script's path; its interpreter comes from its shebang or extension"},
 	{"tools-placeholder", Warning, Warning, "name a property of inputSchema"},
 	{"tools-option", Warning, Warning, "say in inputSchema what the property may be: enum, const, a pattern that begins with ^, or a type other than string"},
 	{"tools-timeout", Error, Error, "give whole milliseconds from 1 to 86400000"},

@@ -122,7 +122,34 @@ func (p *toolParser) argv() {
 		p.add("tools-argv", p.at, "the run of tool %q holds a NUL", p.tool.Name)
 	default:
 		p.tool.Argv = argv
+		if script := workspaceScript(argv); script != "" {
+			p.add("tools-script", p.at, "the tool %q starts in the workspace, where %q is no file of the skill", p.tool.Name, clip(script))
+		}
 	}
+}
+
+// scriptInterpreter are programs that run the file that an argument names, and
+// scriptName is how such names look.
+var (
+	scriptInterpreter = regexp.MustCompile(`^(python|pypy|node|nodejs|tsx|bash|sh|zsh|ruby|perl|php|lua|Rscript)[0-9.]*$`)
+	scriptName        = regexp.MustCompile(`^[\w./-]*(/[\w.-]+|\.(py|sh|js|mjs|cjs|ts|rb|pl|php|lua|R))$`)
+)
+
+// workspaceScript returns the script that a tool would run by a relative path
+// after its interpreter, or nothing. Whoever ran before may have written it.
+func workspaceScript(argv []string) string {
+	if !scriptInterpreter.MatchString(argv[0]) {
+		return ""
+	}
+	for _, arg := range argv[1:] {
+		if !strings.HasPrefix(arg, "-") {
+			if plainProgram(arg) && scriptName.MatchString(arg) {
+				return arg
+			}
+			return ""
+		}
+	}
+	return ""
 }
 
 // nullable decodes a list of strings so that a null in it, which
