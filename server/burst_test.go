@@ -15,7 +15,7 @@ import (
 // burstFiles is more than any queue of the library holds.
 const burstFiles = 500
 
-var transports = []string{"stdio legacy", "stdio modern", "HTTP legacy", "HTTP modern", "SSE"}
+var transports = []string{"stdio legacy", "stdio modern", "HTTP legacy", "HTTP modern", "SSE legacy", "SSE modern"}
 
 // burstFixture serves a skill of many files.
 func burstFixture(t *testing.T) (f *fixture, uris []string) {
@@ -56,6 +56,11 @@ func (f *fixture) hear(t *testing.T, transport string, uris []string) <-chan str
 		}
 		return heard
 	case "SSE":
+		if era == "modern" {
+			c := openSSE(t, f.serveHTTP(t))
+			c.listenModern(t, map[string]any{"resourceSubscriptions": uris})
+			return c.told
+		}
 		c := dialSSE(t, f.serveHTTP(t))
 		for _, uri := range uris {
 			c.ask(t, "resources/subscribe", map[string]any{"uri": uri})

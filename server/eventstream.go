@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // streamEnd is how long the rest of a stream that has ended may take to be
@@ -56,18 +54,20 @@ func (s *eventStream) send(message []byte) error {
 	return http.NewResponseController(s.ResponseWriter).Flush()
 }
 
-func (s *eventStream) notify(notification mcp.JSONRPCNotification) error {
-	encoded, err := json.Marshal(notification)
-	if err != nil {
-		return err
+// teller returns what writes notices with a tag, which may be nil.
+func (s *eventStream) teller(tag any) func(notice) error {
+	return func(n notice) error {
+		encoded, err := json.Marshal(n.notification(tag))
+		if err != nil {
+			return err
+		}
+		return s.send(encoded)
 	}
-	return s.send(encoded)
 }
 
 // carry writes what a client is to be told among what serve writes, from its
-// first event on and until it returns or ctx ends. Every notice gets the tag,
-// unless that is nil. A client that does not read is not waited for at the end.
-func (s *eventStream) carry(ctx context.Context, due *notices, tag any, serve func()) {
+// first event on and until it returns or ctx ends. A client that does not read is not waited for at the end.
+func (s *eventStream) carry(ctx context.Context, due *notices, tell func(notice) error, serve func()) {
 	freed := context.AfterFunc(ctx, func() {
 		_ = http.NewResponseController(s.ResponseWriter).SetWriteDeadline(time.Now().Add(streamEnd))
 	})
@@ -76,7 +76,7 @@ func (s *eventStream) carry(ctx context.Context, due *notices, tag any, serve fu
 	draining.Go(func() {
 		select {
 		case <-s.begun:
-			due.drain(ctx, func(n notice) error { return s.notify(n.notification(tag)) })
+			due.drain(ctx, tell)
 		case <-ctx.Done():
 		}
 	})

@@ -122,7 +122,7 @@ func (e *mcpEndpoint) listen(w http.ResponseWriter, r *http.Request, head envelo
 	subs.join(due, listed(params.Notifications))
 	defer subs.leave(due)
 	stream := newEventStream(&listenWriter{ResponseWriter: w})
-	stream.carry(r.Context(), due, head.ID, func() {
+	stream.carry(r.Context(), due, stream.teller(head.ID), func() {
 		e.next(stream, r.WithContext(withNotices(r.Context(), due)), head, body)
 	})
 }
@@ -147,7 +147,7 @@ func (e *mcpEndpoint) inSession(w http.ResponseWriter, r *http.Request, id strin
 		ctx, cancel := during(r.Context(), lasting)
 		defer cancel()
 		stream := newEventStream(w)
-		stream.carry(ctx, session.due, nil, func() { e.next(stream, r.WithContext(ctx), head, body) })
+		stream.carry(ctx, session.due, stream.teller(nil), func() { e.next(stream, r.WithContext(ctx), head, body) })
 		return
 	}
 	ctx, cancel := during(context.WithoutCancel(r.Context()), lasting)

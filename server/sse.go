@@ -1,12 +1,12 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -35,6 +35,11 @@ type sseSession struct {
 	stream *eventStream
 	calls  sync.WaitGroup
 	slots  chan struct{} // one for each call under way
+
+	turn sync.Mutex // of the one that writes
+
+	mu        sync.Mutex
+	listeners listeners
 }
 
 // open serves a stream.
@@ -61,7 +66,8 @@ func (e *sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
 	subs.join(due, func(string) bool { return client.Initialized() })
 	defer subs.leave(due)
 	e.enter(id, session)
-	session.stream.carry(ctx, due, nil, func() {
+	tell := func(n notice) error { return session.notify(n.notification(nil)) }
+	session.stream.carry(ctx, due, tell, func() {
 		defer e.leave(id, session)
 		session.begin(id)
 		session.tell(client.ClientNotifications())
@@ -102,9 +108,37 @@ func (s *sseSession) tell(notifications <-chan mcp.JSONRPCNotification) {
 		case <-s.ctx.Done():
 			return
 		case notification := <-notifications:
-			_ = s.stream.notify(notification)
+			_ = s.notify(notification)
 		}
 	}
+}
+
+func (s *sseSession) notify(notification mcp.JSONRPCNotification) error {
+	encoded, err := json.Marshal(notification)
+	if err != nil {
+		return err
+	}
+	var head envelope
+	if err := json.Unmarshal(encoded, &head); err != nil {
+		return err
+	}
+	return s.write(head, encoded)
+}
+
+// write writes what the client is to get of a message: all go the same way
+// here, as on stdio.
+func (s *sseSession) write(head envelope, message []byte) error {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	s.mu.Lock()
+	lines := s.listeners.lines(head, message)
+	s.mu.Unlock()
+	for _, line := range lines {
+		if err := s.stream.send(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // message takes one message, and answers a request on the session's stream.
@@ -150,32 +184,23 @@ func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (
 	default:
 		return http.StatusTooManyRequests
 	}
+	session.mu.Lock()
+	session.listeners.take(head)
+	session.mu.Unlock()
 	session.calls.Go(func() {
 		defer func() { <-session.slots }()
 		defer done()
-		_ = session.stream.send(e.answer(session.ctx, head, body))
+		e.answer(session, head, body)
 	})
 	return http.StatusAccepted
 }
 
-// answer returns the answer to a request. The transport is one of sessions,
-// which clients open where their newer version is refused.
-func (e *sseEndpoint) answer(ctx context.Context, head envelope, body []byte) []byte {
-	if version := head.version(); mcp.IsModernProtocol(version) {
-		return refusedVersion(head, version)
-	}
-	response, err := e.server.route(ctx, head, body)
+// answer writes the answer to a request.
+func (e *sseEndpoint) answer(session *sseSession, head envelope, body []byte) {
+	response, err := e.server.route(session.ctx, head, body)
 	if err != nil {
 		e.server.log.Error("request failed", "method", head.Method, "error", err)
-		return refusal(head, asFailure(err))
+		response = refusal(head, asFailure(err))
 	}
-	return response
-}
-
-func refusedVersion(head envelope, version string) []byte {
-	older := slices.DeleteFunc(slices.Clone(mcp.ValidProtocolVersions), mcp.IsModernProtocol)
-	answer := mcp.UnsupportedProtocolVersionError{Version: version, Supported: older}.JSONRPCError()
-	answer.ID = mcp.NewRequestId(head.ID)
-	encoded, _ := json.Marshal(answer)
-	return encoded
+	_ = session.write(envelope{ID: head.ID}, response)
 }

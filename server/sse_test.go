@@ -133,22 +133,38 @@ func decoded(t *testing.T, answer []byte) map[string]any {
 	return message
 }
 
-// TestSSEOfANewerVersion: a client of the stateless protocol is told which
-// versions there are on this transport.
-func TestSSEOfANewerVersion(t *testing.T) {
-	c := dialSSE(t, newFixture(t, testdata.Valid()).serveHTTP(t))
-	for _, method := range []string{"server/discover", "subscriptions/listen"} {
-		var r struct {
-			Error struct {
-				Code int
-				Data struct{ Supported []string }
-			}
+// TestSSEOfTheStatelessProtocol: a client that speaks it here, too, is told of
+// what it asked for, tagged with the request that asked, and of nothing else.
+func TestSSEOfTheStatelessProtocol(t *testing.T) {
+	f := reloadFixture(t)
+	c := openSSE(t, f.serveHTTP(t))
+	c.listenModern(t, map[string]any{"resourcesListChanged": true})
+	var heard []string
+	edit(t, f.newSkill(t), func() bool {
+		select {
+		case line := <-c.told:
+			heard = append(heard, line)
+			return strings.Contains(line, "notifications/resources/list_changed")
+		case <-time.After(time.Second / 2):
+			return false
 		}
-		must(t, json.Unmarshal(c.ask(t, method, modern(nil)), &r))
-		if r.Error.Code != -32022 || !slices.Contains(r.Error.Data.Supported, "2025-11-25") || slices.Contains(r.Error.Data.Supported, "2026-07-28") {
-			t.Errorf("%s: %+v", method, r)
+	})
+	c.ask(t, "tools/list", modern(nil))
+	for len(c.told) > 0 {
+		heard = append(heard, <-c.told)
+	}
+	for _, line := range heard {
+		if !strings.Contains(line, "notifications/resources/list_changed") || !strings.Contains(line, `"io.modelcontextprotocol/subscriptionId":1`) {
+			t.Errorf("not asked for, or not tagged: %s", line)
 		}
 	}
+}
+
+// listenModern asks to listen, and waits for the acknowledgement.
+func (c *sseClient) listenModern(t *testing.T, filter map[string]any) {
+	t.Helper()
+	c.start(t, "subscriptions/listen", modern(map[string]any{"notifications": filter}))
+	(&listener{heard: c.told}).acknowledged(t)
 }
 
 // TestSSEOrigins: no page of another origin is let in, neither to the stream
