@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 // owner's lock guards it.
 type holding struct {
 	owner   *Workspaces
+	caller  string
 	holders int
 	used    time.Time
 }
@@ -37,15 +39,31 @@ func (w *Workspaces) expire() {
 	}
 }
 
-// makeRoom removes the workspace that was idle longest where there are as
-// many as there may be. It tells whether there is room then. The lock is held.
-func (w *Workspaces) makeRoom() bool {
+// makeRoom makes sure that a caller can have one more workspace. Where there
+// are as many as there may be, it removes the one that was idle longest of the
+// caller who has most, if that is the one who asks or has more. It reports
+// whether there is room then. The lock is held.
+func (w *Workspaces) makeRoom(caller string) bool {
+	have, busy := map[string]int{}, 0
+	for _, held := range w.live {
+		have[held.caller]++
+		if held.caller == caller && held.holders > 0 {
+			busy++
+		}
+	}
+	if busy >= w.max-w.max/reserved {
+		return false
+	}
 	if len(w.live) < w.max {
 		return true
 	}
 	oldest := ""
 	for handle, held := range w.live {
-		if held.holders == 0 && (oldest == "" || held.used.Before(w.live[oldest].used)) {
+		if held.holders > 0 || held.caller != caller && have[held.caller] <= have[caller] {
+			continue
+		}
+		other, found := w.live[oldest]
+		if !found || cmp.Or(cmp.Compare(have[other.caller], have[held.caller]), held.used.Compare(other.used)) < 0 {
 			oldest = handle
 		}
 	}

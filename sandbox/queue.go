@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,13 +33,16 @@ type QueueOptions struct {
 	// Running is how many runs there are at once. If zero,
 	// [DefaultRunsPerProcessor] for each processor, at least [MinRuns].
 	Running int
-	// Waiting is how many more may wait. If zero, [DefaultWaiting].
+	// Waiting is how many more may wait, of all callers. If zero,
+	// [DefaultWaiting].
 	Waiting int
 }
 
 // Queue is a [Backend] that bounds how many runs another one has at once. The
 // others wait, and start in turns: one of each [Spec.Caller], so that nobody
-// has to wait for all that somebody else has asked for.
+// has to wait for all that somebody else has asked for. Where no more may wait,
+// one that asks for less takes the place of the last run of the caller of whom
+// most wait.
 //
 // While a run waits, its Spec.Progress is told how many start before it. Time
 // that it waits does not count for its timeout.
@@ -60,8 +64,9 @@ type line struct {
 	tickets []ticket
 }
 
-// ticket is closed when its holder may run.
-type ticket chan struct{}
+// ticket receives nil when its holder may run, or why it may not. It is sent
+// one value, when it is taken out of its line.
+type ticket chan error
 
 var _ Backend = (*Queue)(nil)
 
@@ -120,8 +125,8 @@ func (q *Queue) enter(ctx context.Context, spec Spec) error {
 			spec.Progress(waitingLine(before))
 		}
 		select {
-		case <-mine:
-			return nil
+		case err := <-mine:
+			return err
 		case <-ctx.Done():
 			q.giveUp(spec.Caller, mine)
 			return ctx.Err()
@@ -156,10 +161,10 @@ func (q *Queue) draw(caller string) (ticket, error) {
 	case q.running < q.options.Running: // so nobody waits
 		q.running++
 		return nil, nil
-	case q.waiting >= q.options.Waiting:
+	case q.waiting >= q.options.Waiting && !q.displace(caller):
 		return nil, fmt.Errorf("%w: %d", ErrBusy, q.waiting)
 	}
-	mine := make(ticket)
+	mine := make(ticket, 1)
 	q.waiting++
 	if i := q.line(caller); i >= 0 {
 		q.lines[i].tickets = append(q.lines[i].tickets, mine)
@@ -167,6 +172,25 @@ func (q *Queue) draw(caller string) (ticket, error) {
 		q.lines = append(q.lines, &line{caller, []ticket{mine}})
 	}
 	return mine, nil
+}
+
+// displace refuses the last run of the caller of whom most wait, where it has
+// more waiting than this one would have. It reports whether there is room then.
+// The lock is held.
+func (q *Queue) displace(caller string) bool {
+	mine := 1
+	if i := q.line(caller); i >= 0 {
+		mine += len(q.lines[i].tickets)
+	}
+	most := slices.MaxFunc(q.lines, func(a, b *line) int { return cmp.Compare(len(a.tickets), len(b.tickets)) })
+	last := len(most.tickets) - 1
+	if last+1 <= mine {
+		return false
+	}
+	most.tickets[last] <- fmt.Errorf("%w: %d, most of them of this caller", ErrBusy, q.waiting)
+	most.tickets = most.tickets[:last]
+	q.waiting--
+	return true
 }
 
 // line gives the index of a caller's line, or -1. The lock is held.
@@ -211,7 +235,7 @@ func (q *Queue) call() {
 	}
 	next := q.lines[0]
 	q.lines = q.lines[1:]
-	close(next.tickets[0])
+	next.tickets[0] <- nil
 	next.tickets = next.tickets[1:]
 	q.running++
 	q.waiting--
@@ -224,17 +248,20 @@ func (q *Queue) call() {
 func (q *Queue) giveUp(caller string, mine ticket) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	at := q.line(caller)
-	if at >= 0 {
-		l := q.lines[at]
-		if i := slices.Index(l.tickets, mine); i >= 0 {
-			q.waiting--
-			if l.tickets = slices.Delete(l.tickets, i, i+1); len(l.tickets) == 0 {
-				q.lines = slices.Delete(q.lines, at, at+1)
-			}
-			return
+	select {
+	case err := <-mine:
+		if err == nil {
+			q.running--
+			q.call()
 		}
+		return
+	default: // it is in its line
 	}
-	q.running--
-	q.call()
+	at := q.line(caller)
+	l := q.lines[at]
+	i := slices.Index(l.tickets, mine)
+	q.waiting--
+	if l.tickets = slices.Delete(l.tickets, i, i+1); len(l.tickets) == 0 {
+		q.lines = slices.Delete(q.lines, at, at+1)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -239,6 +240,46 @@ func TestQueueIsBounded(t *testing.T) {
 	ask(t, q, "b", "waits").waiting(t)
 	if err := receive(t, ask(t, q, "c", "one more").done); !errors.Is(err, sandbox.ErrBusy) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// One caller has filled the queue; the others have their share of it all the
+// same, at that caller's cost.
+func TestQueueSharesPlaces(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	q := sandbox.NewQueue(g, sandbox.QueueOptions{Running: 1, Waiting: 4})
+	ask(t, q, "greedy", "runs")
+	receive(t, g.started)
+	var greedy []*asked
+	for i := range 4 {
+		a := ask(t, q, "greedy", fmt.Sprintf("a%d", i))
+		a.waiting(t)
+		greedy = append(greedy, a)
+	}
+	refused := func(a *asked) {
+		t.Helper()
+		if err := receive(t, a.done); !errors.Is(err, sandbox.ErrBusy) {
+			t.Errorf("%s: %v", a.name, err)
+		}
+	}
+	refused(ask(t, q, "greedy", "one more"))
+	b1 := ask(t, q, "b", "b1")
+	b1.waiting(t)
+	refused(greedy[3])
+	ask(t, q, "b", "b2").waiting(t)
+	refused(greedy[2])
+	refused(ask(t, q, "b", "more than its share"))
+	refused(ask(t, q, "greedy", "more than its share"))
+	ask(t, q, "c", "c1").waiting(t)
+	b1.cancel() // or it was the one whose place was taken
+	var order []string
+	for range 3 {
+		g.finish <- struct{}{}
+		order = append(order, receive(t, g.started))
+	}
+	if slices.Sort(order); !slices.Contains(order, "a0") || !slices.Contains(order, "c1") {
+		t.Errorf("%q have run", order)
 	}
 }
 

@@ -47,6 +47,10 @@ const (
 	// handlesRemembered is of how many expired workspaces one can tell that
 	// they expired.
 	handlesRemembered = 4096
+
+	// reserved is the part of all workspaces, one in so many, that one caller
+	// alone cannot keep in use.
+	reserved = 4
 )
 
 // WorkspaceOptions configure [Workspaces]. The zero value is ready to use.
@@ -55,7 +59,8 @@ type WorkspaceOptions struct {
 	// [DefaultWorkspaceIdle].
 	Idle time.Duration
 	// Max is how many workspaces there may be at once; when one more is
-	// made, that which was idle longest expires. If zero,
+	// made, that which was idle longest of the caller who has most expires.
+	// At most three quarters may be in use by one caller. If zero,
 	// [DefaultWorkspaceMax].
 	Max int
 	// Now is the clock. If nil, time.Now.
@@ -135,8 +140,9 @@ func NewWorkspaces(base string, options WorkspaceOptions) (*Workspaces, error) {
 	return w, nil
 }
 
-// Create makes a new, empty workspace.
-func (w *Workspaces) Create() (Workspace, error) {
+// Create makes a new, empty workspace for a caller, at whose cost it is where
+// there are many. The error may be [ErrWorkspacesFull].
+func (w *Workspaces) Create(caller string) (Workspace, error) {
 	random := make([]byte, handleBytes)
 	rand.Read(random) // never fails
 	handle := handlePrefix + hex.EncodeToString(random)
@@ -147,10 +153,10 @@ func (w *Workspaces) Create() (Workspace, error) {
 		return Workspace{}, ErrWorkspacesClosed
 	}
 	w.expire()
-	if !w.makeRoom() {
+	if !w.makeRoom(caller) {
 		return Workspace{}, ErrWorkspacesFull
 	}
-	made := w.workspace(handle, &holding{owner: w, used: w.now()})
+	made := w.workspace(handle, &holding{owner: w, caller: caller, used: w.now()})
 	for _, dir := range []string{made.Dir, made.Private} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return Workspace{}, fmt.Errorf("make a workspace: %w", err)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func newWorkspaces(t *testing.T, limit int) (*sandbox.Workspaces, *clock) {
 
 func create(t *testing.T, all *sandbox.Workspaces) sandbox.Workspace {
 	t.Helper()
-	workspace, err := all.Create()
+	workspace, err := all.Create("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,11 +194,44 @@ func TestWorkspacesAreLimited(t *testing.T) {
 		t.Errorf("the second: %v", err)
 	}
 	defer third.Hold()()
-	if _, err := all.Create(); !errors.Is(err, sandbox.ErrWorkspacesFull) {
+	if _, err := all.Create(""); !errors.Is(err, sandbox.ErrWorkspacesFull) {
 		t.Errorf("a workspace too many: %v", err)
 	}
 	release()
 	create(t, all)
+}
+
+// Whoever makes many workspaces loses its own, and cannot keep all in use.
+func TestWorkspacesAreShared(t *testing.T) {
+	t.Parallel()
+	all, clock := newWorkspaces(t, 8)
+	make := func(caller string) (sandbox.Workspace, error) {
+		clock.pass(time.Second)
+		return all.Create(caller)
+	}
+	modest, err := make("modest")
+	check(t, err)
+	for range 50 {
+		_, err := make("greedy")
+		check(t, err)
+	}
+	if _, err := all.Get(modest.Handle); err != nil {
+		t.Fatalf("pushed out by another's: %v", err)
+	}
+	for range 6 {
+		workspace, err := make("greedy")
+		check(t, err)
+		defer workspace.Hold()()
+	}
+	if _, err := make("greedy"); !errors.Is(err, sandbox.ErrWorkspacesFull) {
+		t.Errorf("all in use by one: %v", err)
+	}
+	if _, err := make("late"); err != nil {
+		t.Errorf("no place is left for another: %v", err)
+	}
+	if _, err := all.Get(modest.Handle); err != nil {
+		t.Errorf("pushed out by another's in use: %v", err)
+	}
 }
 
 func TestWorkspacesClose(t *testing.T) {
@@ -211,7 +245,7 @@ func TestWorkspacesClose(t *testing.T) {
 	if exists(t, filepath.Dir(workspace.Dir)) {
 		t.Error("the workspaces are still there")
 	}
-	if _, err := all.Create(); !errors.Is(err, sandbox.ErrWorkspacesClosed) {
+	if _, err := all.Create(""); !errors.Is(err, sandbox.ErrWorkspacesClosed) {
 		t.Errorf("Create: %v", err)
 	}
 	if _, err := all.Get(workspace.Handle); !errors.Is(err, sandbox.ErrWorkspacesClosed) {
@@ -223,10 +257,10 @@ func TestWorkspacesConcurrently(t *testing.T) {
 	t.Parallel()
 	all, clock := newWorkspaces(t, 8)
 	var users sync.WaitGroup
-	for range 8 {
+	for user := range 8 {
 		users.Go(func() {
 			for range 20 {
-				workspace, err := all.Create()
+				workspace, err := all.Create(strconv.Itoa(user))
 				if err != nil {
 					t.Errorf("Create: %v", err)
 					return

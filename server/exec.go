@@ -92,7 +92,7 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 func (s *Server) run(ctx context.Context, workspace sandbox.Workspace, spec sandbox.Spec) (sandbox.Result, error) {
 	defer workspace.Hold()()
 	defer s.workspaceChanged(workspace)
-	spec.Workspace, spec.Private, spec.Caller = workspace.Dir, workspace.Private, sessionID(ctx)
+	spec.Workspace, spec.Private, spec.Caller = workspace.Dir, workspace.Private, caller(ctx)
 	spec.Progress = progressFrom(ctx)
 	defer idle(ctx)()
 	return s.opts.Sandbox.Run(ctx, spec)

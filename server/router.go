@@ -222,7 +222,7 @@ func (s *Server) routed(library http.Handler) func(w http.ResponseWriter, r *htt
 			library.ServeHTTP(w, r)
 			return
 		}
-		ctx, message, a := s.admit(r.Context(), head, body)
+		ctx, message, a := s.admit(withSender(r.Context(), r), head, body)
 		disguise := r.Clone(ctx)
 		if a.run != nil && r.Header.Get(mcp.HeaderMethod) == head.Method {
 			disguise.Header.Set(mcp.HeaderMethod, string(mcp.MethodResourcesList))

@@ -2,6 +2,10 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"net"
+	"net/http"
 	"sync"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -25,20 +29,43 @@ func sessionID(ctx context.Context) string {
 	return ""
 }
 
+type senderKey struct{}
+
+// withSender notes who sent an HTTP request, as far as that is known: the
+// address, and the credentials for what stands before the server.
+func withSender(ctx context.Context, r *http.Request) context.Context {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	credentials := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+	return context.WithValue(ctx, senderKey{}, fmt.Sprintf("%s %x", host, credentials))
+}
+
+// caller names who asks, for the shares of what all have together: the
+// session, or the sender of a request that stands alone.
+func caller(ctx context.Context) string {
+	if id := sessionID(ctx); id != "" {
+		return id
+	}
+	sender, _ := ctx.Value(senderKey{}).(string)
+	return sender
+}
+
 // workspace gives the session's default workspace, a new one where it has
 // none or it has expired. A call without a lasting session always gets a new
 // one and has to name it from then on.
 func (s *sessions) workspace(ctx context.Context, all *sandbox.Workspaces) (sandbox.Workspace, error) {
 	id := sessionID(ctx)
 	if id == "" {
-		return all.Create()
+		return all.Create(caller(ctx))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if workspace, err := all.Get(s.workspaces[id]); err == nil {
 		return workspace, nil
 	}
-	workspace, err := all.Create()
+	workspace, err := all.Create(id)
 	if err != nil {
 		return sandbox.Workspace{}, err
 	}

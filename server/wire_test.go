@@ -184,7 +184,7 @@ func (p *player) step(line string) {
 	case step.Lose != "":
 		must(p.t, os.RemoveAll(p.fixture.workspaceBase))
 	case step.Hold != "":
-		workspace, err := p.fixture.workspaces.Create()
+		workspace, err := p.fixture.workspaces.Create("")
 		must(p.t, err)
 		p.t.Cleanup(workspace.Hold())
 	case step.Raw != nil:

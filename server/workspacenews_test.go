@@ -76,7 +76,7 @@ func (l *listener) run(t *testing.T, command string) {
 func listen(t *testing.T, transport string, files ...string) *listener {
 	t.Helper()
 	f := newFixture(t, testdata.Valid(), "toolset=workspace")
-	workspace, err := f.workspaces.Create()
+	workspace, err := f.workspaces.Create("")
 	must(t, err)
 	l := &listener{fixture: f, handle: workspace.Handle}
 	l.write(t, "there", "1")
@@ -202,7 +202,7 @@ func TestWorkspaceNewsDuringRun(t *testing.T) {
 	}()
 	// Nothing in this workspace makes the server look; somebody else's does
 	// not look here.
-	other, err := l.fixture.workspaces.Create()
+	other, err := l.fixture.workspaces.Create("")
 	must(t, err)
 	dir := strings.TrimSuffix(other.Dir, other.Handle) + l.handle
 	for deadline := time.Now().Add(patience); ; {
@@ -260,7 +260,7 @@ func TestWorkspaceNewsOfTheEnd(t *testing.T) {
 // TestWorkspaceNewsEnds: who has unsubscribed hears nothing more.
 func TestWorkspaceNewsEnds(t *testing.T) {
 	f := newFixture(t, testdata.Valid(), "toolset=workspace")
-	workspace, err := f.workspaces.Create()
+	workspace, err := f.workspaces.Create("")
 	must(t, err)
 	l := &listener{fixture: f, handle: workspace.Handle}
 	c := f.connect(t)

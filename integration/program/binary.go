@@ -47,7 +47,7 @@ func Main(m *testing.M) int {
 // result is not repeated from go test's cache once the server's sources, the
 // sample skills, or the programs in the directories node, python and gosdk of
 // the package under test are others.
-func Binary(t *testing.T) string {
+func Binary(t testing.TB) string {
 	t.Helper()
 	if binary == "" {
 		t.Fatal("the server is not built: TestMain does not call program.Main")

@@ -12,7 +12,7 @@ import (
 // lines: nothing of the user who runs the tests is read or written, and
 // nothing of theirs but PATH is passed on. Its directories are gone when the
 // test is over.
-func Home(t *testing.T) []string {
+func Home(t testing.TB) []string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o755); err != nil {

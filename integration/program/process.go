@@ -24,7 +24,7 @@ type Process struct {
 
 // Start runs a command with the environment given. When the test is over the
 // process is stopped; if the test failed, its stderr is logged.
-func Start(t *testing.T, env []string, name string, args ...string) *Process {
+func Start(t testing.TB, env []string, name string, args ...string) *Process {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	stdin, err := cmd.StdinPipe()
@@ -57,7 +57,7 @@ func Start(t *testing.T, env []string, name string, args ...string) *Process {
 // Stop ends the process as its user would: by closing its stdin, and with an
 // interrupt where it serves a port. One that has to be killed fails the test,
 // except where the platform has no interrupts.
-func (p *Process) Stop(t *testing.T) {
+func (p *Process) Stop(t testing.TB) {
 	t.Helper()
 	p.Stdin.Close()
 	if p.daemon {
@@ -76,7 +76,7 @@ func (p *Process) Stop(t *testing.T) {
 
 // ExitCode waits for the process to end by itself and returns its exit code,
 // -1 when a signal ended it.
-func (p *Process) ExitCode(t *testing.T) int {
+func (p *Process) ExitCode(t testing.TB) int {
 	t.Helper()
 	select {
 	case <-p.Exited:

@@ -15,7 +15,7 @@ import (
 // where SKILLS_MCP_REQUIRE says that it must be there. The name is what that
 // list calls it: node, python, docker or vm. The error says what is missing; nil
 // means nothing.
-func Require(t *testing.T, name string, missing error) {
+func Require(t testing.TB, name string, missing error) {
 	t.Helper()
 	switch {
 	case missing == nil:

@@ -13,7 +13,7 @@ var listenAddress = regexp.MustCompile(`http://127\.0\.0\.1:[1-9][0-9]*\b`)
 // Serve starts the HTTP server, with these flags and roots, on a free port of
 // loopback. It returns when the server is ready, with its base URL, which has
 // no slash at its end.
-func Serve(t *testing.T, env []string, args ...string) (*Process, string) {
+func Serve(t testing.TB, env []string, args ...string) (*Process, string) {
 	t.Helper()
 	p := Start(t, env, Binary(t), append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
 	p.daemon = true

@@ -11,7 +11,7 @@ const Patience = 60 * time.Second
 
 // Eventually polls a condition that another process brings about. What says,
 // for the failure, what was waited for.
-func Eventually(t *testing.T, what string, met func() bool) {
+func Eventually(t testing.TB, what string, met func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(Patience); !met(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -22,7 +22,7 @@ func Eventually(t *testing.T, what string, met func() bool) {
 
 // Within bounds the wait for something that another process does, and returns
 // what do returns. One that goes on beyond the bound is left behind.
-func Within(t *testing.T, what string, do func() error) error {
+func Within(t testing.TB, what string, do func() error) error {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- do() }()

@@ -44,7 +44,7 @@ func TestRacesDoNotLeadOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			space, err := spaces.Create()
+			space, err := spaces.Create("")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,225 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// stdioFront stands between a client and the library. Its reader waits for
+// nothing but input: each request is served in a goroutine of its own, within
+// bounds, and answers go through an outbox. The library has the session, and
+// what is about requests of the server.
+type stdioFront struct {
+	server *Server
+	stop   context.CancelFunc
+	feed   *io.PipeWriter // to the library
+	// session is the library's context of the stdio session, set when ready
+	// closes.
+	session  context.Context
+	ready    chan struct{}
+	out      *outbox
+	pending  *pending
+	notices  *notices // of changes that the client is still to be told of
+	turns    turns
+	handlers sync.WaitGroup
+	// shaken closes when the handshake that was read last is over. Only the
+	// reader uses it.
+	shaken <-chan struct{}
+
+	mu        sync.Mutex
+	listeners listeners
+}
+
+// take handles one message, and waits for nothing.
+func (f *stdioFront) take(line []byte) {
+	if !utf8.Valid(line) {
+		f.refuse(envelope{}, mcp.PARSE_ERROR, "the message is not UTF-8")
+		return
+	}
+	head, wrong := parseEnvelope(line)
+	switch {
+	case wrong != nil:
+		f.refuse(envelope{}, wrong.code, wrong.message)
+	case head.isRequest():
+		f.accept(head, line)
+	case head.Method == string(mcp.MethodNotificationCancelled):
+		var params struct {
+			RequestID json.RawMessage `json:"requestId"`
+		}
+		if json.Unmarshal(head.Params, &params) == nil && len(params.RequestID) > 0 {
+			f.cancel(params.RequestID)
+		}
+	default:
+		f.forward(line)
+	}
+}
+
+// cancel ends a request, which gets no answer any more.
+func (f *stdioFront) cancel(id json.RawMessage) {
+	f.pending.cancelID(id)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listeners.answered(id)
+}
+
+// accept serves a request, beside others, but after a handshake that came
+// before it.
+func (f *stdioFront) accept(head envelope, line []byte) {
+	ctx, cancel := context.WithCancel(f.session)
+	request := &pendingMessage{head: head, size: len(line), cancel: cancel}
+	if !f.pending.add(request) {
+		cancel()
+		f.refuseBusy(head)
+		return
+	}
+	f.mu.Lock()
+	f.listeners.take(head)
+	f.mu.Unlock()
+	before := f.shaken
+	if head.Method == string(mcp.MethodInitialize) {
+		f.shaken = ctx.Done()
+	}
+	f.handlers.Go(func() {
+		defer cancel()
+		defer f.pending.done(request)
+		select {
+		case <-before:
+		case <-ctx.Done():
+		}
+		f.serve(ctx, request, line)
+	})
+}
+
+// serve answers a request. What only asks whether the server is there, and a
+// request that lasts, need no turn.
+func (f *stdioFront) serve(ctx context.Context, request *pendingMessage, line []byte) {
+	switch mcp.MCPMethod(request.head.Method) {
+	case mcp.MethodPing, mcp.MethodServerDiscover, mcp.MethodSubscriptionsListen:
+	default:
+		var end func()
+		ctx, end = f.turns.begin(ctx)
+		defer end()
+	}
+	response := f.answer(ctx, request.head, line)
+	_ = f.out.put(func() [][]byte {
+		if !f.pending.wanted(request) {
+			return nil
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.listeners.lines(envelope{ID: request.head.ID}, append(response, '\n'))
+	})
+}
+
+// answer gives the library's answer to a request, or one without it where the
+// request ended before its turn came.
+func (f *stdioFront) answer(ctx context.Context, head envelope, line []byte) []byte {
+	err := ctx.Err()
+	if err == nil {
+		var response []byte
+		if response, err = f.server.route(ctx, head, line); err == nil {
+			return response
+		}
+		f.server.log.Error("request failed", "method", head.Method, "error", err)
+	}
+	return refusal(head, asFailure(err))
+}
+
+// forward passes on what needs no answer to the library. It is lost where too
+// much is pending.
+func (f *stdioFront) forward(line []byte) {
+	message := &pendingMessage{size: len(line)}
+	if !f.pending.add(message) {
+		return
+	}
+	f.handlers.Go(func() {
+		defer f.pending.done(message)
+		_, _ = f.feed.Write(append(line, '\n'))
+	})
+}
+
+// tell writes a notification.
+func (f *stdioFront) tell(n notice) error {
+	encoded, err := json.Marshal(n.notification(nil))
+	if err == nil {
+		_, err = f.Write(append(encoded, '\n'))
+	}
+	return err
+}
+
+// Write writes what the library sends by itself: notifications, and requests
+// of the server. What it has to say about what was forwarded nobody asked for.
+func (f *stdioFront) Write(line []byte) (int, error) {
+	var head envelope
+	if err := json.Unmarshal(line, &head); err != nil {
+		return 0, err
+	}
+	if head.Method == "" {
+		return len(line), nil
+	}
+	line = bytes.Clone(line)
+	err := f.out.put(func() [][]byte {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.listeners.lines(head, line)
+	})
+	return len(line), err
+}
+
+// refuse answers what cannot be served.
+func (f *stdioFront) refuse(head envelope, code int, message string) {
+	var id any
+	if len(head.ID) > 0 {
+		id = head.ID
+	}
+	encoded, err := json.Marshal(mcp.NewJSONRPCError(mcp.NewRequestId(id), code, message, nil))
+	if err == nil {
+		f.refuseLine(encoded)
+	}
+}
+
+// refuseBusy answers a request for which there is no room.
+func (f *stdioFront) refuseBusy(head envelope) {
+	f.refuseLine(refusal(head, failf(CodeSandboxBusy, "Wait until some of yours have been answered, then try again.",
+		"too many requests are pending")))
+}
+
+func (f *stdioFront) refuseLine(line []byte) {
+	if err := f.out.refuse(append(line, '\n')); err != nil {
+		f.out.fail(err)
+		f.stop()
+	}
+}
+
+// refusal is the answer to a request that the library has no part in.
+func refusal(head envelope, failure *failure) []byte {
+	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": head.ID}
+	if head.Method == string(mcp.MethodToolsCall) {
+		// Required from protocol version 2026-07-28 on, ignored before.
+		answer["result"] = map[string]any{"resultType": mcp.ResultTypeComplete, "content": failure.toolResult().Content, "isError": true}
+	} else {
+		answer["error"] = failure.rpcError()
+	}
+	encoded, err := json.Marshal(answer)
+	if err != nil {
+		return []byte("{}") // of parts that were JSON
+	}
+	return encoded
+}
+
+// idKey is equal for a request and its response or cancellation, in which the
+// id may be written differently.
+func idKey(id json.RawMessage) string {
+	var value any
+	if json.Unmarshal(id, &value) != nil {
+		return string(id)
+	}
+	return fmt.Sprintf("%T %v", value, value)
+}
