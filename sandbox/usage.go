@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
@@ -54,15 +53,8 @@ func Measure(dir string, most Usage, visit func(path string, info fs.FileInfo)) 
 	}
 	defer root.Close()
 	most.Files = min(most.Files, maxMeasured)
-	m := measurement{root: root, most: most, visit: visit, left: []measuredDir{{path: "."}}}
-	for len(m.left) > 0 && !m.used.Exceeds(most) {
-		last := len(m.left) - 1
-		next := m.left[last]
-		m.left = m.left[:last]
-		if err := m.in(next); err != nil && !vanished(err) {
-			m.used.Missed++
-		}
-	}
+	m := measurement{most: most, visit: visit}
+	m.in(root, ".", ".", 0)
 	if m.used.Exceeds(most) {
 		m.used.Missed++
 	}
@@ -91,58 +83,86 @@ func (u Usage) Add(more Usage) Usage {
 }
 
 type measurement struct {
-	root  *os.Root
 	most  Usage
 	visit func(path string, info fs.FileInfo) // or nil
 	used  Usage
-	left  []measuredDir // not yet looked into
 }
 
-// measuredDir is a directory that was counted.
-type measuredDir struct {
-	path  string
-	depth int
+// in counts what is in one directory and below, which has a name in the one
+// above and a path. It takes a descriptor for each directory that holds others:
+// by their paths from the top, many directories would cost several times more.
+func (m *measurement) in(above *os.Root, name, path string, depth int) {
+	dirs, err := m.count(above, name, path, depth)
+	if err != nil && !vanished(err) {
+		m.used.Missed++
+	}
+	if len(dirs) == 0 || m.used.Exceeds(m.most) {
+		return
+	}
+	root, err := above.OpenRoot(name)
+	if err != nil {
+		if !vanished(err) {
+			m.used.Missed++
+		}
+		return
+	}
+	defer root.Close()
+	for _, dir := range dirs {
+		if m.used.Exceeds(m.most) {
+			return
+		}
+		m.in(root, dir, join(path, dir), depth+1)
+	}
 }
 
 var errTooDeep = errors.New("too deep")
 
-// in counts what is in one directory. An error means that there may be more.
-func (m *measurement) in(dir measuredDir) error {
-	if dir.depth > maxMeasuredDepth {
-		return errTooDeep
+// count counts what is in one directory and returns the directories among it.
+// An error means that there may be more.
+func (m *measurement) count(above *os.Root, name, path string, depth int) (dirs []string, err error) {
+	if depth > maxMeasuredDepth {
+		return nil, errTooDeep
 	}
 	// It was a directory, but a program may have replaced it since: by a FIFO,
 	// the opening of which must not wait.
-	opened, err := m.root.OpenFile(dir.path, os.O_RDONLY|nonblock, 0)
+	opened, err := above.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer opened.Close() // before going deeper, so that depth costs no descriptors
+	defer opened.Close()
 	for {
 		infos, err := opened.Readdir(measuredBatch)
 		for _, info := range infos {
-			if !m.add(dir, info) {
-				return nil
+			if !m.add(join(path, info.Name()), info) {
+				return nil, nil
+			}
+			if info.IsDir() {
+				dirs = append(dirs, info.Name())
 			}
 		}
 		if err == io.EOF || err == nil && len(infos) == 0 {
-			return nil
+			return dirs, nil
 		}
 		if err != nil {
-			return err
+			return dirs, err
 		}
 	}
 }
 
-// add counts what lies in a directory, and tells whether to go on.
-func (m *measurement) add(dir measuredDir, info fs.FileInfo) bool {
+// join is [path.Join] for what is clean.
+func join(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// add counts what has a path, and reports whether to go on.
+func (m *measurement) add(path string, info fs.FileInfo) bool {
 	m.used.Files++
 	m.used.Bytes += filestat.Space(info)
 	if m.visit != nil {
-		m.visit(path.Join(dir.path, info.Name()), info)
-	}
-	if info.IsDir() {
-		m.left = append(m.left, measuredDir{path.Join(dir.path, info.Name()), dir.depth + 1})
+		m.visit(path, info)
 	}
 	return !m.used.Exceeds(m.most)
 }
