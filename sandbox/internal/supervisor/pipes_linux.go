@@ -48,8 +48,30 @@ func (s Streams) connect() (*pipes, error) {
 
 func (p *pipes) output(s Streams, to io.Writer) error {
 	ours, err := p.add(s, 0)
-	p.copies = append(p.copies, func() { io.Copy(to, ours) }) // ends with the pipe
+	p.copies = append(p.copies, func() {
+		if _, err := io.Copy(to, ours); errors.Is(err, os.ErrDeadlineExceeded) {
+			to.Write(unread(ours))
+		}
+	})
 	return err
+}
+
+// unread returns what a pipe holds, without waiting for more.
+func unread(pipe *os.File) (held []byte) {
+	conn, err := pipe.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	conn.Control(func(fd uintptr) {
+		size, err := unix.IoctlGetInt(int(fd), unix.TIOCINQ)
+		if err != nil {
+			return
+		}
+		held = make([]byte, size)
+		n, _ := unix.Read(int(fd), held)
+		held = held[:max(n, 0)]
+	})
+	return held
 }
 
 func (p *pipes) input(s Streams) error {
@@ -102,11 +124,19 @@ func (p *pipes) given(ok bool) {
 
 // drain returns when all output was copied, after the process has ended.
 func (p *pipes) drain() {
-	late := time.AfterFunc(pipeDelay, p.closeOurs)
+	late := time.AfterFunc(pipeDelay, p.cut)
 	p.closeInput()
 	p.copying.Wait()
 	late.Stop()
 	p.closeOurs()
+}
+
+// cut ends the copying of output, but for what is in the pipes already: where
+// the machine is busy, that may be all there is.
+func (p *pipes) cut() {
+	for _, file := range p.ours[:2] {
+		file.SetReadDeadline(time.Now())
+	}
 }
 
 // closeInput ends the copying of input that nobody reads any more.
