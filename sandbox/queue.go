@@ -110,7 +110,7 @@ func (q *Queue) Close() error {
 
 // enter returns when the run may start.
 func (q *Queue) enter(ctx context.Context, spec Spec) error {
-	mine, err := q.draw(spec.Caller)
+	mine, err := q.draw(spec.Caller, spec.NoWait)
 	if err != nil || mine == nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func waitingLine(before int) string {
 }
 
 // draw takes a place to run at once, without a ticket, or one in the queue.
-func (q *Queue) draw(caller string) (ticket, error) {
+func (q *Queue) draw(caller string, noWait bool) (ticket, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -161,7 +161,7 @@ func (q *Queue) draw(caller string) (ticket, error) {
 	case q.running < q.options.Running: // so nobody waits
 		q.running++
 		return nil, nil
-	case q.waiting >= q.options.Waiting && !q.displace(caller):
+	case noWait, q.waiting >= q.options.Waiting && !q.displace(caller):
 		return nil, fmt.Errorf("%w: %d", ErrBusy, q.waiting)
 	}
 	mine := make(ticket, 1)

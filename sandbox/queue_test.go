@@ -243,6 +243,17 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 }
 
+func TestQueueWithoutWaiting(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	q := sandbox.NewQueue(g, sandbox.QueueOptions{Running: 1})
+	ask(t, q, "", "runs")
+	receive(t, g.started)
+	if _, err := q.Run(t.Context(), sandbox.Spec{NoWait: true}); !errors.Is(err, sandbox.ErrBusy) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // One caller has filled the queue; the others have their share of it all the
 // same, at that caller's cost.
 func TestQueueSharesPlaces(t *testing.T) {

@@ -84,6 +84,8 @@ type Spec struct {
 	// Caller is who wants the run, so that callers wait in turns (see
 	// [Queue]). Backends make nothing of it.
 	Caller string
+	// NoWait has a [Queue] refuse the run with [ErrBusy] where it would wait.
+	NoWait bool
 	// Progress, if set, is called from one goroutine with the newest whole
 	// line of output, at most four times a second.
 	Progress func(line string)

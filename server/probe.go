@@ -12,7 +12,7 @@ import (
 
 // Bounds of probes.
 const (
-	probePatience  = 10 * time.Second // for all of them, the wait for a turn included
+	probePatience  = 10 * time.Second // for all of them
 	maxProbeBytes  = 256 << 10
 	maxKnownProbes = 256
 )

@@ -119,10 +119,11 @@ func (p probing) modules(kind string, argv, scripts, local []string) (lacks []la
 	return lacks
 }
 
-// ask runs a program of ours beside the skill, and gives what it says.
+// ask runs a program of ours beside the skill, and gives what it says. It waits
+// for no other program, so that an activation does not.
 func (p probing) ask(spec sandbox.Spec) ([]byte, error) {
 	spec.SkillDir, spec.Workspace, spec.Caller = p.copied.Dir, p.workspace.Dir, p.caller
-	spec.Private, spec.Owner = p.workspace.Private, p.owner
+	spec.Private, spec.Owner, spec.NoWait = p.workspace.Private, p.owner, true
 	spec.Limits = sandbox.Limits{Timeout: probePatience, OutputBytes: maxProbeBytes}
 	result, err := p.backend.Run(p.ctx, spec)
 	switch {
