@@ -27,7 +27,7 @@ import (
 // Version is that of this protocol, and of what the entry program guarantees.
 // An image carries it as the label [VersionLabel].
 const (
-	Version      = "6"
+	Version      = "7"
 	VersionLabel = "skills-mcp.entry"
 )
 
