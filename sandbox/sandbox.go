@@ -75,8 +75,9 @@ type Spec struct {
 	// Private is the absolute host directory, no part of Workspace, of what is
 	// not for all programs there: HOME and TMPDIR, a pair for each Owner, and
 	// the files that [Output.Spill] names. A program reaches the pair of its
-	// own Owner alone, where the tier can enforce it. If empty, the run has a
-	// pair that ends with it, and no output is saved.
+	// own Owner alone, where the tier can enforce it; the pair is there for as
+	// long as this process uses the directory. If empty, the run has a pair that
+	// ends with it, and no output is saved.
 	Private string
 	// Owner is whose HOME and TMPDIR the program gets: one version of a skill.
 	Owner  string

@@ -15,6 +15,7 @@ func owners() []contract {
 	return []contract{
 		{name: "owners-apart", test: testOwners},
 		{name: "owners-out-of-reach", test: testOwnersReach},
+		{name: "owners-not-to-be-guessed", test: testOwnersNames},
 		{name: "owners-keep-their-home", test: testOwnersHome},
 		{name: "owners-python", test: testOwnersPython},
 		{name: "python-path", test: testPythonPath},
@@ -59,6 +60,22 @@ func testOwnersReach(t *testing.T, f *fixture) {
 	victim.Shell = `ls -A "$HOME"`
 	if out := f.succeed(t, victim); out != "" && out != "secret\n" { // none where it ends with the run
 		t.Errorf("afterwards the victim has %q", out)
+	}
+}
+
+// What is known of an owner does not tell where its HOME is: where the file
+// system is the server's, whoever knows could look up files and change modes.
+func testOwnersNames(t *testing.T, f *fixture) {
+	victim := sandbox.Spec{Workspace: t.TempDir(), Private: t.TempDir(), Owner: "victim", Shell: `basename "$(dirname "$HOME")"`}
+	name := strings.TrimSpace(f.succeed(t, victim))
+	victim.Workspace, victim.Private, victim.Shell = t.TempDir(), t.TempDir(), `true`
+	f.succeed(t, victim)
+	attack := victim
+	attack.Owner, attack.Env = "attacker", map[string]string{"NAME": name}
+	attack.Shell = `own="$(basename "$(dirname "$HOME")")" # the same for all in a file system of one's own
+		if test "$NAME" != "$own" && chmod 0 "$HOME/../../$NAME/home"; then echo found; fi 2> /dev/null`
+	if out := f.succeed(t, attack); out != "" {
+		t.Errorf("the attacker has %q", out)
 	}
 }
 

@@ -4,6 +4,7 @@
 package scratch
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
@@ -25,10 +27,17 @@ const (
 // ownerPrefix begins the name of an owner's directory.
 const ownerPrefix = "of-"
 
-// Owned returns the host directory of a spec's owner.
+// key is what programs cannot know of the names of owners' directories. Where
+// they see the server's own file system, a path is all that it takes to look up
+// a file and to change its mode.
+var key = sync.OnceValue(rand.Text) // not at once: a supervisor starts before
+
+// Owned returns the host directory of a spec's owner, which has another name in
+// another private directory and in another process.
 func Owned(spec sandbox.Spec) string {
-	sum := sha256.Sum256([]byte(spec.Owner))
-	return filepath.Join(spec.Private, ownerPrefix+hex.EncodeToString(sum[:16]))
+	name := hmac.New(sha256.New, []byte(key()))
+	name.Write([]byte(spec.Private + "\x00" + spec.Owner))
+	return filepath.Join(spec.Private, ownerPrefix+hex.EncodeToString(name.Sum(nil)[:16]))
 }
 
 // Dir is where output is saved.

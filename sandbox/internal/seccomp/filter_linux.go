@@ -9,6 +9,7 @@
 package seccomp
 
 import (
+	"math"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -71,13 +72,6 @@ var missing = slices.Concat(missingHere, []uintptr{unix.SYS_INOTIFY_INIT1, unix.
 
 // refusedFcntls watch a directory, and keep others from opening a file.
 var refusedFcntls = []uint32{unix.F_NOTIFY, unix.F_SETLEASE}
-
-// refusedOfOthers are refused there where the argument of that number names a
-// process, other than by 0 for the caller's own.
-var refusedOfOthers = map[uint32]uint32{
-	unix.SYS_SETPRIORITY: 1, unix.SYS_IOPRIO_SET: 1, unix.SYS_SCHED_SETAFFINITY: 0, unix.SYS_SCHED_SETPARAM: 0,
-	unix.SYS_SCHED_SETSCHEDULER: 0, unix.SYS_SCHED_SETATTR: 0,
-}
 
 // unsupportedShared are answered there as by a file system that cannot do so:
 // they change files wherever they are, and Landlock does not know of them.
@@ -144,9 +138,7 @@ func Filter(around Surroundings) []unix.SockFilter {
 	if around.Shared {
 		f.whenAny(refusedShared, answer(eperm))
 		f.whenAny(unsupportedShared, answer(enotsup))
-		for call, argument := range refusedOfOthers {
-			f.when(unix.BPF_JEQ, call, ownRule(argument))
-		}
+		f = append(f, guard(math.MaxUint32)...)
 	}
 	if around.Truncate {
 		f.when(unix.BPF_JEQ, unix.SYS_TRUNCATE, answer(eperm))
@@ -250,14 +242,6 @@ func personalityRule() filter {
 	f.when(unix.BPF_JEQ, 0, answer(allow))
 	f.when(unix.BPF_JEQ, ^uint32(0), answer(allow))
 	return append(f, answer(eperm)...)
-}
-
-// ownRule allows what a process does to itself.
-func ownRule(argument uint32) filter {
-	f := filter{}
-	f.loadArg(argument)
-	f.unless(unix.BPF_JEQ, 0, answer(eperm))
-	return append(f, answer(allow)...)
 }
 
 // prlimitRule allows a process to set limits of its own only.

@@ -18,10 +18,17 @@ var scheduling = []uintptr{
 func Guard(thread int) []unix.SockFilter {
 	f := filter{}
 	f.load(offsetNumber)
+	f = append(f, guard(uint32(thread))...)
+	return append(f, answer(allow)...)
+}
+
+// guard is the part that says what is refused, with the call's number loaded.
+func guard(thread uint32) filter {
+	f := filter{}
 	f.whenAny(scheduling, guardRule(0, thread))
 	f.when(unix.BPF_JEQ, unix.SYS_SETPRIORITY, priorityRule(unix.PRIO_USER, thread))
 	f.when(unix.BPF_JEQ, unix.SYS_IOPRIO_SET, priorityRule(ioprioWhoUser, thread))
-	return append(f, answer(allow)...)
+	return f
 }
 
 // ioprioWhoUser is IOPRIO_WHO_USER of the kernel.
@@ -29,17 +36,17 @@ const ioprioWhoUser = 3
 
 // guardRule allows an argument that names the caller, as 0 does, or a thread or
 // a process group with a higher number.
-func guardRule(argument uint32, thread int) filter {
+func guardRule(argument, thread uint32) filter {
 	f := filter{}
 	f.loadArg(argument)
 	f.when(unix.BPF_JEQ, 0, answer(allow))
-	f.when(unix.BPF_JGT, uint32(thread), answer(allow))
+	f.when(unix.BPF_JGT, thread, answer(allow))
 	return append(f, answer(eperm)...)
 }
 
 // priorityRule is guardRule for the second argument, unless the first names
 // all processes of a user.
-func priorityRule(user uint32, thread int) filter {
+func priorityRule(user, thread uint32) filter {
 	f := filter{}
 	f.loadArg(0)
 	f.when(unix.BPF_JEQ, user, answer(eperm))
