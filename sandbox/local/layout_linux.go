@@ -166,10 +166,15 @@ func (l *layout) root() *jail.Root {
 	return &jail.Root{Mounts: slices.Clone(l.mounts), Files: ownFiles, Links: l.links, TmpBytes: tmpBytes}
 }
 
-// ownMounts returns the rest of the file system of one run. What is no longer
-// where it was is left out.
+// present returns what is shared and still where it was: a link in its place may
+// lead anywhere.
+func (l *layout) present() []jail.Mount {
+	return slices.DeleteFunc(slices.Clone(l.shared), func(m jail.Mount) bool { return !isReal(m.Source) })
+}
+
+// ownMounts returns the rest of the file system of one run.
 func (l *layout) ownMounts(spec sandbox.Spec) []jail.Mount {
-	mounts := slices.DeleteFunc(slices.Clone(l.shared), func(m jail.Mount) bool { return !isReal(m.Source) })
+	mounts := l.present()
 	if spec.SkillDir != "" {
 		mounts = append(mounts, jail.Mount{Source: spec.SkillDir, Target: skillDir, Dir: true})
 	}
@@ -202,7 +207,7 @@ var restrictedFiles = []string{
 // restrictedRights gives what programs may do in the server's own file system.
 func (l *layout) restrictedRights(spec sandbox.Spec) jail.Rights {
 	rights := jail.Rights{Shared: true}
-	for _, mount := range slices.Concat(l.mounts, l.shared) {
+	for _, mount := range slices.Concat(l.mounts, l.present()) {
 		rights.Landlock = append(rights.Landlock, jail.Grant{Path: mount.Target})
 	}
 	for _, link := range l.links {

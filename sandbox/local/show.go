@@ -60,11 +60,15 @@ func checkPlace(name string) error {
 		}
 	}
 	below := func(place string) bool { return within(name, place) }
-	if slices.ContainsFunc(closed, below) || strings.HasPrefix(name, filepath.Join(os.TempDir(), "skills-mcp-")) {
+	temporary := filepath.Clean(os.TempDir()) // where servers have workspaces and copies
+	if real, err := filepath.EvalSymlinks(temporary); err == nil {
+		temporary = real
+	}
+	if slices.ContainsFunc(closed, below) || strings.HasPrefix(name, filepath.Join(temporary, "skills-mcp-")) {
 		return fmt.Errorf("%s is no place that programs may read", name)
 	}
 	above := func(place string) bool { return within(place, name) }
-	if slices.ContainsFunc(slices.Concat(closed, tooMuch, homes), above) {
+	if above(temporary) || slices.ContainsFunc(slices.Concat(closed, tooMuch, homes), above) {
 		return fmt.Errorf("%s holds too much to be shown: name what programs need of it", name)
 	}
 	return nil

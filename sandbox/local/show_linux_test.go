@@ -43,6 +43,30 @@ func TestShow(t *testing.T) {
 	asNobodyToo(t)
 }
 
+// What takes the place of a shown directory is not shown: a link may lead
+// anywhere.
+func TestShowOfWhatBecameALink(t *testing.T) {
+	options := local.Options{}
+	for _, options.Tier = range []local.Tier{local.Full, local.Restricted} {
+		dir := installed(t, map[string]string{"shown/file": "file"}, nil, []string{"secret/file"})
+		options.Show = []string{dir + "/shown"}
+		backend, err := local.New(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer backend.Close()
+		read := sandbox.Spec{Shell: `cat "$DIR/shown/file" 2>/dev/null || echo nothing`, Workspace: t.TempDir(), Env: map[string]string{"DIR": dir}}
+		before := say(t, backend, read)
+		if err := errors.Join(os.Rename(dir+"/shown", dir+"/gone"), os.Symlink("secret", dir+"/shown")); err != nil {
+			t.Fatal(err)
+		}
+		if after := say(t, backend, read); before != "file" || after != "nothing\n" {
+			t.Errorf("%s: programs read %q, then %q", options.Tier, before, after)
+		}
+	}
+	asNobodyToo(t)
+}
+
 // What only its owner may read, programs of a server that is root may not.
 func TestShowOfPrivateFiles(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -64,21 +88,24 @@ func TestShowRefuses(t *testing.T) {
 	for _, name := range []string{".ssh/id", ".config/x", "project/x", "fifo"} {
 		writeFile(t, filepath.Join(home, name), "", 0o600)
 	}
-	state := filepath.Join(os.TempDir(), "skills-mcp-show-test")
 	socket, outside := filepath.Join(home, "socket"), t.TempDir()
+	temporary := filepath.Join(outside, "of/the/server")
+	t.Setenv("TMPDIR", filepath.Join(outside, "link"))
+	state := filepath.Join(os.TempDir(), "skills-mcp-show-test")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	if err := errors.Join(os.MkdirAll(state, 0o700), os.Symlink(home+"/.ssh", outside+"/keys"), os.Symlink("/etc", outside+"/etc")); err != nil {
+	if err := errors.Join(os.MkdirAll(temporary, 0o700), os.Symlink(temporary, os.TempDir()),
+		os.MkdirAll(state, 0o700), os.Symlink(home+"/.ssh", outside+"/keys"), os.Symlink("/etc", outside+"/etc")); err != nil {
 		t.Fatal(err)
 	}
-	defer os.Remove(state)
 	refused := []string{
 		"", "relative", "/", "/.", "/etc", "/etc/", "/etc/shadow", "/etc/passwd", "/etc/ssh", "/home", "/root", "/tmp", "/var", "/var/lib", "/var/tmp", "/var/run",
 		"/proc", "/proc/self", "/sys", "/sys/kernel", "/dev", "/dev/null", "/run", "/nowhere", home, home + "/.", filepath.Dir(home), home + "/.ssh", home + "/.ssh/id",
 		home + "/project/../.config", home + "/.config/x", socket, state, outside + "/keys", outside + "/etc",
+		os.TempDir(), temporary, filepath.Dir(temporary), filepath.Join(temporary, filepath.Base(state)),
 	}
 	for _, name := range refused {
 		if shown, err := local.CheckShow(name); err == nil {

@@ -70,8 +70,9 @@ var refusedShared = []uintptr{
 // see them; the C library falls back to the older calls.
 var missing = slices.Concat(missingHere, []uintptr{unix.SYS_INOTIFY_INIT1, unix.SYS_CLONE3, unix.SYS_OPENAT2})
 
-// refusedFcntls watch a directory, and keep others from opening a file.
-var refusedFcntls = []uint32{unix.F_NOTIFY, unix.F_SETLEASE}
+// refusedFcntls watch a directory, and keep others from opening a file or from
+// making one.
+var refusedFcntls = []uint32{unix.F_NOTIFY, unix.F_SETLEASE, unix.F_SETDELEG}
 
 // unsupportedShared are answered there as by a file system that cannot do so:
 // they change files wherever they are, and Landlock does not know of them.
