@@ -100,6 +100,38 @@ func TestActivationNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
+// packaged is a backend whose Python finds packages in a directory, after the
+// skill's own modules.
+type packaged struct {
+	sandbox.Backend
+	dir string
+}
+
+func (p packaged) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
+	spec.Env = map[string]string{"PYTHONPATH": spec.SkillDir + string(os.PathListSeparator) + p.dir}
+	return p.Backend.Run(ctx, spec)
+}
+
+// TestActivationKnowsPackagesOfTheUser: what scripts find by PYTHONPATH is there,
+// and not run.
+func TestActivationKnowsPackagesOfTheUser(t *testing.T) {
+	needBash(t)
+	needPython(t)
+	root, mark := needy(t, "")
+	dir, evil := t.TempDir(), fmt.Sprintf("open(%q, 'a')\n", mark)
+	for _, name := range []string{"absent_one/sub.py", "absent_one/__init__.py", "sitecustomize.py", "ast.py"} {
+		writeFile(t, filepath.Join(dir, name), []byte(evil))
+	}
+	f := newFixtureWith(t, root, func(plain sandbox.Backend) sandbox.Backend { return packaged{plain, dir} })
+	text := f.connect(t).call(t, "activate", map[string]any{"name": "needy"}).text()
+	if strings.Contains(text, "absent_one") || !strings.Contains(text, "python module absent_two (scripts/fetch.py)") {
+		t.Errorf("activated as\n%s", text)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("a package was run")
+	}
+}
+
 // TestActivationNamesMissingPackages: those of Node.js.
 func TestActivationNamesMissingPackages(t *testing.T) {
 	needBash(t)

@@ -1,6 +1,7 @@
 # Tells which modules the Python programs of a skill import that are not
 # installed. Programs are parsed and never run: it is started in isolated mode,
-# so that no file of theirs is on the module path either.
+# so that no file of theirs is on the module path either. Where they find others'
+# packages by PYTHONPATH, so does this, when it has all modules of its own.
 #
 # Reads {"scripts": [path, ...], "local": [name, ...]} with paths relative to
 # $SKILL_DIR and the names of the skill's own modules. Writes a list of
@@ -13,6 +14,9 @@ import os
 import sys
 
 MAX_BYTES = 256 << 10
+
+skill = os.environ["SKILL_DIR"]
+sys.path += [place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place not in ("", skill)]
 
 question = json.load(sys.stdin)
 local = set(question["local"])
@@ -62,7 +66,7 @@ def missing_in_try(node):
 
 
 def look(script):
-    with open(os.path.join(os.environ["SKILL_DIR"], script), "rb") as file:
+    with open(os.path.join(skill, script), "rb") as file:
         text = file.read(MAX_BYTES + 1)
     if len(text) > MAX_BYTES:
         return {}
