@@ -5,43 +5,41 @@
 package chown
 
 import (
+	"errors"
 	"io/fs"
+	"math"
 	"os"
-	"path"
 	"syscall"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
-// Tree changes the owner of a directory and of all in it that is root's.
-// Programs may change what is in it meanwhile: links are not followed, and what
-// has other names, which may be outside, stays as it is.
+// Tree changes the owner of a directory and of all in it that is root's, as far
+// as [sandbox.Measure] looks. Programs may change what is in it meanwhile: links
+// are not followed, and what has other names, which may be outside, stays as it
+// is.
 func Tree(dir string, uid, gid int) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil { // gone meanwhile, or too deep
-			return skip(entry)
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return skip(entry)
-		}
-		stat := info.Sys().(*syscall.Stat_t)
-		if stat.Uid != 0 || (!info.IsDir() && stat.Nlink > 1) {
-			return nil
-		}
-		if err := root.Lchown(path.Clean(name), uid, gid); err != nil && !os.IsNotExist(err) {
-			return err
-		}
-		return nil
-	})
-}
-
-func skip(entry fs.DirEntry) error {
-	if entry != nil && entry.IsDir() {
-		return fs.SkipDir
+	top, err := root.Stat(".")
+	if err != nil {
+		return err
 	}
-	return nil
+	var failed error // the first time
+	give := func(name string, info fs.FileInfo) {
+		stat := info.Sys().(*syscall.Stat_t)
+		if stat.Uid != 0 || (!info.IsDir() && stat.Nlink > 1) || failed != nil {
+			return
+		}
+		if err := root.Lchown(name, uid, gid); !errors.Is(err, fs.ErrNotExist) {
+			failed = err
+		}
+	}
+	give(".", top)
+	all := sandbox.Usage{Bytes: math.MaxInt64, Files: math.MaxInt, Missed: math.MaxInt}
+	_, err = sandbox.Measure(dir, all, give)
+	return errors.Join(failed, err)
 }
