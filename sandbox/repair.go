@@ -17,6 +17,14 @@ func RestoreMode(dir string) (restored bool, err error) {
 	return true, os.Chmod(dir, info.Mode().Perm()|0o700)
 }
 
+// repairBase makes the directory of all workspaces usable, which programs with
+// the server's user and file system can reach.
+func (w *Workspaces) repairBase() {
+	if restored, err := RestoreMode(w.base); restored {
+		w.log.Warn("a program took away the mode of the directory of all workspaces, which has it again", "error", err)
+	}
+}
+
 // repair makes a workspace usable: what a program did to its directory itself
 // must cost no more than what was in it.
 func (w *Workspaces) repair(workspace Workspace) error {

@@ -156,6 +156,7 @@ func (w *Workspaces) Create(caller string) (Workspace, error) {
 	if !w.makeRoom(caller) {
 		return Workspace{}, ErrWorkspacesFull
 	}
+	w.repairBase()
 	made := w.workspace(handle, &holding{owner: w, caller: caller, used: w.now()})
 	for _, dir := range []string{made.Dir, made.Private} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -185,6 +186,7 @@ func (w *Workspaces) Get(handle string) (Workspace, error) {
 	w.expire()
 	if held, ok := w.live[handle]; ok {
 		held.used = w.now()
+		w.repairBase()
 		found := w.workspace(handle, held)
 		return found, w.repair(found)
 	}

@@ -126,6 +126,11 @@ func TestWorkspaceIsRepaired(t *testing.T) {
 			plant(t, dir, 1, "file")
 			check(t, hostile(dir))
 		}
+		if name == "mode" { // also of the directory of all, where it is in reach
+			check(t, os.Chmod(filepath.Dir(workspace.Dir), 0))
+			create(t, all)
+			check(t, os.Chmod(filepath.Dir(workspace.Dir), 0))
+		}
 		_, err := all.Get(workspace.Handle)
 		check(t, err)
 		for _, dir := range []string{workspace.Dir, workspace.Private} {

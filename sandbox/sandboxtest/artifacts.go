@@ -105,6 +105,7 @@ func testWorkspaceHostile(t *testing.T, f *fixture) {
 		`rm -rf "$HOME" "$TMPDIR"; touch "$HOME"`,
 		`chmod 0 "$HOME" "$TMPDIR"`,
 		`chmod 0 "$(dirname "$HOME")"`,
+		`cd "$HOME/../.." && chmod 0 ` + sandbox.SavedDir + ` . || true`, // where it is the server's own
 		`chmod 0 "$WORKSPACE"`,
 		`chmod 400 "$WORKSPACE" "$(dirname "$HOME")"`,
 	} {

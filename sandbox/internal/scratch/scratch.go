@@ -65,11 +65,15 @@ func makeDir(dir string) error {
 	return nil
 }
 
-// RestoreModes gives the directories of a spec's owner back the modes that a
-// program took away, and reports whether there was one.
+// RestoreModes gives the directories of a spec's owner, and those above, which
+// are in reach of programs with the server's user and file system, back the modes
+// that a program took away, and reports whether there was one.
 func RestoreModes(spec sandbox.Spec) (restored bool, err error) {
 	dir := Owned(spec)
-	restored, err = sandbox.RestoreMode(dir)
+	for _, name := range []string{spec.Private, filepath.Join(spec.Private, sandbox.SavedDir), dir} {
+		this, modeErr := sandbox.RestoreMode(name)
+		restored, err = restored || this, errors.Join(err, modeErr)
+	}
 	root, openErr := os.OpenRoot(dir)
 	if openErr != nil {
 		return restored, errors.Join(err, openErr)
