@@ -73,6 +73,7 @@ type Server struct {
 	sessions      sessions
 	probes        probes
 	subscriptions subscriptions
+	running       running
 	news          workspaceNews
 	// edits lets one call at a time write to workspaces, so that none undoes
 	// what another did.

@@ -172,6 +172,11 @@ func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (
 	if session == nil {
 		return http.StatusNotFound
 	}
+	if head.Method == string(mcp.MethodNotificationCancelled) {
+		e.server.running.cancel(session.ctx, head.Params)
+		done()
+		return http.StatusAccepted
+	}
 	if !head.isRequest() {
 		session.calls.Go(func() {
 			defer done()
@@ -187,17 +192,19 @@ func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (
 	session.mu.Lock()
 	session.listeners.take(head)
 	session.mu.Unlock()
+	ctx, end := e.server.running.begin(session.ctx, head.ID)
 	session.calls.Go(func() {
 		defer func() { <-session.slots }()
 		defer done()
-		e.answer(session, head, body)
+		defer end()
+		e.answer(ctx, session, head, body)
 	})
 	return http.StatusAccepted
 }
 
 // answer writes the answer to a request.
-func (e *sseEndpoint) answer(session *sseSession, head envelope, body []byte) {
-	response, err := e.server.route(session.ctx, head, body)
+func (e *sseEndpoint) answer(ctx context.Context, session *sseSession, head envelope, body []byte) {
+	response, err := e.server.route(ctx, head, body)
 	if err != nil {
 		e.server.log.Error("request failed", "method", head.Method, "error", err)
 		response = refusal(head, asFailure(err))
