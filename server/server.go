@@ -74,6 +74,7 @@ type Server struct {
 	probes        probes
 	subscriptions subscriptions
 	running       running
+	unread        unread
 	news          workspaceNews
 	// edits lets one call at a time write to workspaces, so that none undoes
 	// what another did.
