@@ -66,6 +66,9 @@ func parseEnvelope(message []byte) (head envelope, wrong *malformed) {
 	if head.Method == "" && fields["result"] == nil && fields["error"] == nil {
 		return envelope{}, &malformed{mcp.INVALID_REQUEST, "the message has no method"}
 	}
+	if head.Method != "" && (given(fields["result"]) || given(fields["error"])) {
+		return envelope{}, &malformed{mcp.INVALID_REQUEST, "the message is both a request and a response"}
+	}
 	// Some clients write a notification's absent id as null.
 	if string(head.ID) == "null" && (head.Method == "" || strings.HasPrefix(head.Method, "notifications/")) {
 		head.ID = nil
@@ -75,6 +78,9 @@ func parseEnvelope(message []byte) (head envelope, wrong *malformed) {
 	}
 	return head, nil
 }
+
+// given reports whether a field is there and not null.
+func given(field json.RawMessage) bool { return len(field) > 0 && string(field) != "null" }
 
 // isID reports whether a JSON value can be the id of a request. A number that
 // is too large to be read is none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -50,6 +51,11 @@ func (e *mcpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
+	ctx, done := e.server.unread.begin(r.Context(), func() {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(unreadTimeout))
+	})
+	defer done()
+	r = r.WithContext(ctx)
 	var head envelope
 	if r.Method == http.MethodPost {
 		var wrong *malformed

@@ -58,7 +58,7 @@ func (s *Server) readResource(ctx context.Context, raw json.RawMessage) (*mcp.Ca
 		return nil, err
 	}
 	if strings.HasPrefix(arguments.Path, workspaceScheme) {
-		return s.readArtifact(skill, arguments)
+		return s.readArtifact(ctx, skill, arguments)
 	}
 	file, err := resources.Clean(arguments.Path)
 	if err != nil {
@@ -69,14 +69,14 @@ func (s *Server) readResource(ctx context.Context, raw json.RawMessage) (*mcp.Ca
 	}
 	var result *mcp.CallToolResult
 	err = withTree(skill, func(tree *resources.Tree) (err error) {
-		result, err = s.readPath(tree, file, linked{resources.URI(skill, file), "$SKILL_DIR/" + file}, arguments)
+		result, err = s.readPath(ctx, tree, file, linked{resources.URI(skill, file), "$SKILL_DIR/" + file}, arguments)
 		return err
 	})
 	return result, err
 }
 
 // readArtifact reads a file that a program left in a workspace.
-func (s *Server) readArtifact(skill *catalog.Skill, arguments readArguments) (*mcp.CallToolResult, error) {
+func (s *Server) readArtifact(ctx context.Context, skill *catalog.Skill, arguments readArguments) (*mcp.CallToolResult, error) {
 	tree, file, err := s.openWorkspaceURI(arguments.Path)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (s *Server) readArtifact(skill *catalog.Skill, arguments readArguments) (*m
 	if err := s.decide(skill, policy.Request{Op: policy.OpRead, Path: named}); err != nil {
 		return nil, err
 	}
-	return s.readPath(tree, file, linked{arguments.Path, "$WORKSPACE/" + file}, arguments)
+	return s.readPath(ctx, tree, file, linked{arguments.Path, "$WORKSPACE/" + file}, arguments)
 }
 
 // linked is where a file can be had whole.
@@ -97,7 +97,7 @@ type linked struct {
 }
 
 // readPath reads a file or lists a directory.
-func (s *Server) readPath(tree *resources.Tree, file string, at linked, arguments readArguments) (*mcp.CallToolResult, error) {
+func (s *Server) readPath(ctx context.Context, tree *resources.Tree, file string, at linked, arguments readArguments) (*mcp.CallToolResult, error) {
 	dir, err := tree.IsDir(file)
 	if err != nil {
 		return nil, err
@@ -110,6 +110,14 @@ func (s *Server) readPath(tree *resources.Tree, file string, at linked, argument
 		return nil, err
 	}
 	isImage := resources.IsImage(content.MIME)
+	if isImage && content.Size <= maxImageBytes {
+		err = reserve(ctx, content.Size)
+	} else {
+		err = reserve(ctx, min(content.Size, maxBinaryBytes))
+	}
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case content.Text:
 		return textPage(content), nil

@@ -58,7 +58,7 @@ func (s *Server) contents(ctx context.Context, uri string) (mcp.ResourceContents
 			return nil, err
 		}
 		defer tree.Close()
-		return wholeFile(tree, file, uri)
+		return wholeFile(ctx, tree, file, uri)
 	}
 	if uri == compatIndexURI && s.opts.CompatIndex {
 		return compatIndexContents(s.opts.Catalog.Snapshot())
@@ -72,14 +72,21 @@ func (s *Server) contents(ctx context.Context, uri string) (mcp.ResourceContents
 	}
 	var contents mcp.ResourceContents
 	err = withTree(skill, func(tree *resources.Tree) (err error) {
-		contents, err = wholeFile(tree, file, uri)
+		contents, err = wholeFile(ctx, tree, file, uri)
 		return err
 	})
 	return contents, err
 }
 
-func wholeFile(tree *resources.Tree, file, uri string) (mcp.ResourceContents, error) {
-	content, err := tree.ReadAll(file, maxResourceBytes)
+func wholeFile(ctx context.Context, tree *resources.Tree, file, uri string) (mcp.ResourceContents, error) {
+	content, err := tree.Read(file, resources.Range{Limit: 1})
+	if err == nil && content.Size <= maxResourceBytes {
+		err = reserve(ctx, content.Size)
+	}
+	if err != nil {
+		return nil, err
+	}
+	content, err = tree.ReadAll(file, maxResourceBytes)
 	if refused := (*resources.Error)(nil); errors.As(err, &refused) && refused.Rule == resources.TooLarge {
 		return nil, &failure{Code: CodeTooLarge, Message: refused.Message, cause: err,
 			Hint: "Call the tool readResource, which reads parts of it by `offset` and `length`, or have a program look into it."}

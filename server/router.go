@@ -24,7 +24,13 @@ import (
 // answer carries the outcome of a request past the library.
 type answer struct {
 	method string
-	run    func(context.Context) (any, error) // nil for a method of the library
+	id     json.RawMessage // as the client wrote it
+	// lasting ends with the request, or nil: where it is canceled, the library
+	// writes the answer all the same.
+	lasting context.Context
+	// restored tells that the library would answer another id.
+	restored bool
+	run      func(context.Context) (any, error) // nil for a method of the library
 
 	mu      sync.Mutex
 	failure *failure
@@ -46,7 +52,7 @@ func answerFrom(ctx context.Context) *answer {
 func (a *answer) changes() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.failure != nil || a.run != nil
+	return a.failure != nil || a.run != nil || a.restored
 }
 
 func (a *answer) fail(f *failure) {
@@ -58,7 +64,8 @@ func (a *answer) fail(f *failure) {
 // admit takes a request and gives the message that the library is to
 // see, with the context that leads back to the answer.
 func (s *Server) admit(ctx context.Context, head envelope, message json.RawMessage) (context.Context, json.RawMessage, *answer) {
-	a := &answer{method: head.Method}
+	a := &answer{method: head.Method, id: head.ID}
+	a.restored = head.ID[0] != '"' && !bytes.Equal(libraryID(head.ID), head.ID)
 	ctx = context.WithValue(ctx, answerKey{}, a)
 	serve, ok := extensionMethods[head.Method]
 	if !ok {
@@ -143,9 +150,12 @@ func (a *answer) mend(message []byte) (mended []byte, invalid bool) {
 		response["error"], _ = json.Marshal(a.failure.rpcError())
 	case a.result != nil:
 		response["result"] = a.merged(response["result"])
-	default:
+	case a.run != nil:
 		// Refused by a rule: the text may name the method of the disguise.
 		response["error"] = bytes.ReplaceAll(response["error"], []byte(mcp.MethodResourcesList), []byte(a.method))
+	}
+	if a.restored {
+		response["id"] = a.id
 	}
 	encoded, err := json.Marshal(response)
 	if err != nil {
@@ -219,10 +229,16 @@ func (s *Server) route(ctx context.Context, head envelope, message json.RawMessa
 func (s *Server) routed(library http.Handler) func(w http.ResponseWriter, r *http.Request, head envelope, body []byte) {
 	return func(w http.ResponseWriter, r *http.Request, head envelope, body []byte) {
 		if !head.isRequest() {
+			if head.Method == string(mcp.MethodNotificationCancelled) && s.running.cancel(r.Context(), head.Params) {
+				setBody(r, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`))
+			}
 			library.ServeHTTP(w, r)
 			return
 		}
 		ctx, message, a := s.admit(withSender(r.Context(), r), head, body)
+		var end func()
+		a.lasting, end = s.running.begin(r.Context(), head.ID)
+		defer end()
 		disguise := r.Clone(ctx)
 		if a.run != nil && r.Header.Get(mcp.HeaderMethod) == head.Method {
 			disguise.Header.Set(mcp.HeaderMethod, string(mcp.MethodResourcesList))

@@ -73,6 +73,8 @@ type Server struct {
 	sessions      sessions
 	probes        probes
 	subscriptions subscriptions
+	running       running
+	unread        unread
 	news          workspaceNews
 	// edits lets one call at a time write to workspaces, so that none undoes
 	// what another did.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -134,11 +135,21 @@ func (s *sseSession) write(head envelope, message []byte) error {
 	lines := s.listeners.lines(head, message)
 	s.mu.Unlock()
 	for _, line := range lines {
+		s.hurry()
 		if err := s.stream.send(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// hurry bounds how long the client may take to read what is written next.
+func (s *sseSession) hurry() {
+	timeout := unreadTimeout
+	if s.ctx.Err() != nil {
+		timeout = streamEnd
+	}
+	_ = http.NewResponseController(s.stream.ResponseWriter).SetWriteDeadline(time.Now().Add(timeout))
 }
 
 // message takes one message, and answers a request on the session's stream.
@@ -172,6 +183,11 @@ func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (
 	if session == nil {
 		return http.StatusNotFound
 	}
+	if head.Method == string(mcp.MethodNotificationCancelled) {
+		e.server.running.cancel(session.ctx, head.Params)
+		done()
+		return http.StatusAccepted
+	}
 	if !head.isRequest() {
 		session.calls.Go(func() {
 			defer done()
@@ -187,19 +203,26 @@ func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (
 	session.mu.Lock()
 	session.listeners.take(head)
 	session.mu.Unlock()
+	ctx, end := e.server.running.begin(session.ctx, head.ID)
 	session.calls.Go(func() {
 		defer func() { <-session.slots }()
 		defer done()
-		e.answer(session, head, body)
+		defer end()
+		ctx, read := e.server.unread.begin(ctx, func() {})
+		defer read()
+		e.answer(ctx, session, head, body)
 	})
 	return http.StatusAccepted
 }
 
 // answer writes the answer to a request.
-func (e *sseEndpoint) answer(session *sseSession, head envelope, body []byte) {
-	response, err := e.server.route(session.ctx, head, body)
+func (e *sseEndpoint) answer(ctx context.Context, session *sseSession, head envelope, body []byte) {
+	response, err := e.server.route(ctx, head, body)
 	if err != nil {
 		e.server.log.Error("request failed", "method", head.Method, "error", err)
+		response = refusal(head, asFailure(err))
+	}
+	if err := reserve(ctx, int64(len(response))/3); err != nil {
 		response = refusal(head, asFailure(err))
 	}
 	_ = session.write(envelope{ID: head.ID}, response)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"sync"
 	"unicode/utf8"
@@ -50,11 +49,8 @@ func (f *stdioFront) take(line []byte) {
 	case head.isRequest():
 		f.accept(head, line)
 	case head.Method == string(mcp.MethodNotificationCancelled):
-		var params struct {
-			RequestID json.RawMessage `json:"requestId"`
-		}
-		if json.Unmarshal(head.Params, &params) == nil && len(params.RequestID) > 0 {
-			f.cancel(params.RequestID)
+		if id := canceledID(head.Params); id != nil {
+			f.cancel(id)
 		}
 	default:
 		f.forward(line)
@@ -212,14 +208,4 @@ func refusal(head envelope, failure *failure) []byte {
 		return []byte("{}") // of parts that were JSON
 	}
 	return encoded
-}
-
-// idKey is equal for a request and its response or cancellation, in which the
-// id may be written differently.
-func idKey(id json.RawMessage) string {
-	var value any
-	if json.Unmarshal(id, &value) != nil {
-		return string(id)
-	}
-	return fmt.Sprintf("%T %v", value, value)
 }

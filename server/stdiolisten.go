@@ -58,6 +58,16 @@ func (l *listeners) find(id json.RawMessage) *listening {
 	return nil
 }
 
+// found gives the request of an id as the library has it.
+func (l *listeners) found(id json.RawMessage) *listening {
+	for i := range l.open {
+		if !l.open[i].acknowledged && idKey(libraryID(l.open[i].id)) == idKey(id) {
+			return &l.open[i]
+		}
+	}
+	return nil
+}
+
 // hold keeps back the result of a request to listen that the library wrote
 // before the acknowledgement, which has to be the first message about it. It
 // reports whether it did; errors have no acknowledgement.
@@ -85,7 +95,7 @@ func (l *listeners) acknowledge(head envelope) (end []byte) {
 	if json.Unmarshal(head.Params, &params) != nil {
 		return nil
 	}
-	open := l.find(params.Meta[mcp.MetaKeySubscriptionID])
+	open := l.found(params.Meta[mcp.MetaKeySubscriptionID])
 	if open == nil {
 		return nil
 	}

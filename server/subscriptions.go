@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -59,11 +58,11 @@ func (s *Server) hookSubscriptions(hooks *mcpserver.Hooks) {
 	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, request *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
 		subs.remove(ctx, "", request.Params.URI)
 	})
-	hooks.AddBeforeSubscriptionsListen(func(ctx context.Context, id any, request *mcp.SubscriptionsListenRequest) {
-		s.subscribe(ctx, fmt.Sprint(id), request.Params.Notifications.ResourceSubscriptions...)
+	hooks.AddBeforeSubscriptionsListen(func(ctx context.Context, _ any, request *mcp.SubscriptionsListenRequest) {
+		s.subscribe(ctx, idKey(answerFrom(ctx).id), request.Params.Notifications.ResourceSubscriptions...)
 	})
-	hooks.AddAfterSubscriptionsListen(func(ctx context.Context, id any, request *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
-		subs.remove(ctx, fmt.Sprint(id), request.Params.Notifications.ResourceSubscriptions...)
+	hooks.AddAfterSubscriptionsListen(func(ctx context.Context, _ any, request *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
+		subs.remove(ctx, idKey(answerFrom(ctx).id), request.Params.Notifications.ResourceSubscriptions...)
 	})
 }
 

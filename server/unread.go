@@ -1,0 +1,79 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// What clients over HTTP have not read may cost memory. An answer with a file
+// takes about three times the file's length until it is read.
+const (
+	// unreadBytes bounds the files in the answers of all clients, and
+	// unreadBytesOfOne in those of one caller. Answers of smallBodyBytes do not count.
+	unreadBytes      = 128 << 20
+	unreadBytesOfOne = unreadBytes / 4 * 3
+	// unreadTimeout is how long a client may take to read a long answer.
+	unreadTimeout = time.Minute
+)
+
+// unread knows what the answers hold that clients have not read.
+type unread struct {
+	mu       sync.Mutex
+	held     int64
+	byCaller map[string]int64
+}
+
+// unreadAnswer is what the answer to one request holds.
+type unreadAnswer struct {
+	of     *unread
+	long   func() // called where the answer is a long one
+	bytes  int64
+	caller string
+}
+
+type unreadKey struct{}
+
+// begin has what [reserve] takes for a request counted, until done is called.
+func (u *unread) begin(ctx context.Context, long func()) (_ context.Context, done func()) {
+	answer := &unreadAnswer{of: u, long: long}
+	return context.WithValue(ctx, unreadKey{}, answer), answer.done
+}
+
+func (a *unreadAnswer) done() {
+	if a.bytes == 0 {
+		return
+	}
+	u := a.of
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.held -= a.bytes
+	if u.byCaller[a.caller] -= a.bytes; u.byCaller[a.caller] == 0 {
+		delete(u.byCaller, a.caller)
+	}
+}
+
+// reserve makes sure, before it is there, that there is room for an answer of
+// so many bytes. On stdio turns and the outbox do that.
+func reserve(ctx context.Context, bytes int64) error {
+	answer, ok := ctx.Value(unreadKey{}).(*unreadAnswer)
+	if !ok || bytes <= max(answer.bytes, smallBodyBytes) {
+		return nil
+	}
+	u := answer.of
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	answer.caller = caller(ctx)
+	more := bytes - answer.bytes
+	if u.held+more > unreadBytes || u.byCaller[answer.caller]+more > unreadBytesOfOne {
+		return failf(CodeSandboxBusy, "Read the answers that are under way, then try again.", "too many long answers have not been read")
+	}
+	if u.byCaller == nil {
+		u.byCaller = map[string]int64{}
+	}
+	u.held += more
+	u.byCaller[answer.caller] += more
+	answer.bytes = bytes
+	answer.long()
+	return nil
+}
