@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -11,9 +10,8 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 )
 
-// instructionsBytes is the size of the instructions, in bytes of JSON. Claude
-// Code cuts at 2 KB. The size is the same for every catalog, so that what a
-// host pays for this server does not depend on how many skills there are.
+// instructionsBytes bounds the instructions, in bytes of JSON, however many
+// skills there are. Claude Code cuts at 2 KB.
 const instructionsBytes = 1900
 
 const instructionsHead = `Agent Skills: folders of instructions, references and scripts for particular tasks.
@@ -47,8 +45,7 @@ func instructions(snapshot *catalog.Snapshot, pinned []string) string {
 			break
 		}
 	}
-	text := instructionsHead + list
-	return text + strings.Repeat(" ", max(0, instructionsBytes-jsonSize(text)))
+	return instructionsHead + list
 }
 
 // descriptionLengths are the lengths, in characters, that descriptions are
