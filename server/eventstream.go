@@ -68,7 +68,9 @@ func (s *eventStream) teller(tag any) func(notice) error {
 // carry writes what a client is to be told among what serve writes, from its
 // first event on and until it returns or ctx ends. A client that does not read is not waited for at the end.
 func (s *eventStream) carry(ctx context.Context, due *notices, tell func(notice) error, serve func()) {
+	set := make(chan struct{})
 	freed := context.AfterFunc(ctx, func() {
+		defer close(set)
 		_ = http.NewResponseController(s.ResponseWriter).SetWriteDeadline(time.Now().Add(streamEnd))
 	})
 	ctx, cancel := context.WithCancel(ctx)
@@ -83,5 +85,7 @@ func (s *eventStream) carry(ctx context.Context, due *notices, tell func(notice)
 	serve()
 	cancel()
 	draining.Wait()
-	freed()
+	if !freed() {
+		<-set // not after the connection has gone over to the next request
+	}
 }

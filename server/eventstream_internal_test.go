@@ -1,0 +1,36 @@
+package server
+
+import (
+	"context"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// lateWriter is a response whose deadline takes a while to be set.
+type lateWriter struct {
+	*httptest.ResponseRecorder
+	set atomic.Bool
+}
+
+func (w *lateWriter) SetWriteDeadline(time.Time) error {
+	time.Sleep(time.Second)
+	w.set.Store(true)
+	return nil
+}
+
+// TestStreamEndsWithItsDeadline: the deadline of a stream that has ended is
+// not set later, when another response goes over the connection.
+func TestStreamEndsWithItsDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &lateWriter{ResponseRecorder: httptest.NewRecorder()}
+		ctx, end := context.WithCancel(t.Context())
+		stream := newEventStream(w)
+		stream.carry(ctx, newNotices(), stream.teller(nil), end)
+		if !w.set.Load() {
+			t.Error("the deadline is still to be set")
+		}
+	})
+}
