@@ -20,7 +20,7 @@ func (s *system) info() sandbox.Info {
 		info.Notice = "Programs are restricted by Landlock and seccomp, without namespaces: they can read only the system's programs " +
 			"and the skill, write only the workspace, and have no network; but they can see that other files and processes exist"
 		if s.asNobody {
-			info.Notice += ", as every user can."
+			info.Notice += ", as every user can, and can change the mode and times of files of nobody."
 		} else {
 			info.Notice += ", and can change the mode and times of files of the server's user."
 		}
