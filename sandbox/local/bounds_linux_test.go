@@ -23,7 +23,7 @@ import (
 // knows nothing of signals, and where programs are not another user than the
 // server.
 const (
-	filesOfServer   = "can change the mode and times of files"
+	filesOfServer   = "can change the mode and times of files of the server's user"
 	memoryOfEach    = "bounded for each process"
 	processesOfAll  = "number of processes is not bounded"
 	signalsToOthers = "can send signals"
