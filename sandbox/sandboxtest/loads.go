@@ -61,16 +61,17 @@ func testOneWorkspace(t *testing.T, f *fixture) {
 // testLeaks runs programs one after the other, some of them with all that a
 // run can have, and expects that nothing is left of them in this process.
 func testLeaks(t *testing.T, f *fixture) {
-	workspace, dir := t.TempDir(), t.TempDir()
+	workspace, private, dir := t.TempDir(), t.TempDir(), t.TempDir()
 	runs := func(n int) {
 		for i := range n {
-			spec := sandbox.Spec{Argv: []string{"true"}, Workspace: workspace, SkillDir: dir}
+			spec := sandbox.Spec{Argv: []string{"true"}}
 			if i%50 == 0 {
 				spec = sandbox.Spec{
-					Shell: "cat; (setsid sleep 1000 &); exit 0", Stdin: noise(4, 1000), Workspace: workspace, SkillDir: dir,
+					Shell: "cat; (setsid sleep 1000 &); exit 0", Stdin: noise(4, 1000),
 					Progress: func(string) {}, Limits: sandbox.Limits{OutputBytes: 10},
 				}
 			}
+			spec.Workspace, spec.Private, spec.SkillDir = workspace, private, dir
 			expectExit(t, f.run(t, spec), 0)
 		}
 	}
