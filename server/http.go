@@ -29,14 +29,17 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, allowedHosts 
 	defer s.expireWorkspaces(ctx)()
 	handler, expireSessions := s.handler(ctx, allowedHosts)
 	defer everyMinute(ctx, expireSessions)()
+	unused := &unusedConns{}
 	web := &http.Server{
 		Handler:           handler,
+		ConnState:         unused.note,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		// Streams last until their request's context ends.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
+	web.RegisterOnShutdown(unused.close)
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
 	select {

@@ -31,6 +31,27 @@ func (f *fixture) serveHTTP(t *testing.T, allowedHosts ...string) (url string) {
 	return "http://" + listener.Addr().String()
 }
 
+// A connection that a client made ahead and has not used does not keep the
+// server from ending well.
+func TestHTTPEndsWithUnusedConnections(t *testing.T) {
+	var conns []net.Conn
+	t.Cleanup(func() { // when the server has ended
+		for _, conn := range conns {
+			conn.Close()
+		}
+	})
+	url := newFixture(t, testdata.Valid()).serveHTTP(t)
+	for range 20 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		must(t, err)
+		conns = append(conns, conn)
+	}
+	// Connections are accepted in their order.
+	response, err := http.Get(url + "/healthz")
+	must(t, err)
+	must(t, response.Body.Close())
+}
+
 // post sends one message; headers are pairs.
 func post(t *testing.T, url string, message any, headers ...string) (*http.Response, []byte) {
 	t.Helper()
