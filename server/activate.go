@@ -13,6 +13,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // maxListedFiles is how many files an activation names.
@@ -140,7 +141,7 @@ func (s *Server) writeTools(text *strings.Builder, skill *catalog.Skill, tree *r
 	}
 	tools, faults, err := packTools(skill, tree)
 	if err != nil {
-		fmt.Fprintf(text, "Its tools.json cannot be used: %s\n", sealed(oneLine(asFailure(err).Message)))
+		fmt.Fprintf(text, "Its tools.json cannot be used: %s\n", sealed(oneLine(failure.Of(err).Message)))
 		return
 	}
 	fmt.Fprintf(text, "Tools (call one with exec {\"name\": %q, \"tool\": …, \"input\": {…}}):\n", skill.Name)

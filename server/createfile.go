@@ -11,6 +11,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // maxFileTextBytes is how long a text may be that a call brings, in bytes.
@@ -49,7 +50,7 @@ func (s *Server) createFile(ctx context.Context, raw json.RawMessage) (*mcp.Call
 		return nil, err
 	}
 	if len(arguments.FileText) > maxFileTextBytes {
-		return nil, failf(CodeTooLarge, "Make the file in parts, or with a program.",
+		return nil, failure.New(failure.TooLarge, "Make the file in parts, or with a program.",
 			"file_text has %d bytes, over the limit of %d", len(arguments.FileText), maxFileTextBytes)
 	}
 	path, err := s.writtenPath(ctx, arguments.Path, arguments.Workspace, arguments.Name)
@@ -128,10 +129,10 @@ func roomFor(workspace sandbox.Workspace, adds int) error {
 	used := workspace.Usage(most)
 	switch {
 	case used.Bytes > most.Bytes || used.Files > most.Files:
-		return failf(CodeWorkspaceFull, "Remove what is not needed, with a program in the same workspace.",
+		return failure.New(failure.WorkspaceFull, "Remove what is not needed, with a program in the same workspace.",
 			"the workspace has no room: it holds at least %d files and %s", used.Files, byteSize(used.Bytes))
 	case used.Missed > 0:
-		return failf(CodeWorkspaceFull, "Remove them or make them readable, with a program in the same workspace.",
+		return failure.New(failure.WorkspaceFull, "Remove them or make them readable, with a program in the same workspace.",
 			"the workspace has no room: it holds directories that cannot be looked into, unreadable or more than 64 deep")
 	}
 	return nil

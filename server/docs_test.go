@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/skills-mcp/skills-mcp/server"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // TestReadmeCodes: README's table of error codes is the code's.
@@ -25,8 +25,8 @@ func TestReadmeCodes(t *testing.T) {
 	}
 	var want strings.Builder
 	want.WriteString("| code | meaning |\n|---|---|\n") // a comment behind it would end the table
-	for _, code := range slices.Sorted(maps.Keys(server.Codes)) {
-		fmt.Fprintf(&want, "| `%s` | %s |\n", code, server.Codes[code])
+	for _, code := range slices.Sorted(maps.Keys(failure.Codes)) {
+		fmt.Fprintf(&want, "| `%s` | %s |\n", code, failure.Codes[code])
 	}
 	if *update {
 		must(t, os.WriteFile(readme, []byte(before+begin+want.String()+end+after), 0o644))

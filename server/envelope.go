@@ -8,6 +8,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // envelope is the part of a JSON-RPC message that tells what it is.
@@ -91,7 +93,7 @@ func isID(value json.RawMessage) bool {
 
 // unreadable is the failure of a request whose parameters have a wrong type,
 // or nil for another error of the library, whose text would name Go's types.
-func unreadable(method string, err error) *failure {
+func unreadable(method string, err error) *failure.Failure {
 	var unparsable *mcpserver.UnparsableMessageError
 	if !errors.As(err, &unparsable) {
 		return nil
@@ -99,12 +101,12 @@ func unreadable(method string, err error) *failure {
 	const hint = "Send the parameters as the protocol's specification has them."
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) || wrong.Field == "" {
-		return failf(CodeInvalidArguments, hint, "the parameters of %s cannot be read", clip(method, 80))
+		return failure.New(failure.InvalidArguments, hint, "the parameters of %s cannot be read", clip(method, 80))
 	}
 	// The names of embedded structs are among those of the fields.
 	path := slices.DeleteFunc(strings.Split(wrong.Field, "."), func(name string) bool {
 		return name == "" || name[0] >= 'A' && name[0] <= 'Z'
 	})
 	kind, _, _ := strings.Cut(wrong.Value, " ")
-	return failf(CodeInvalidArguments, hint, "%s of %s has a wrong type: %s", strings.Join(path, "."), clip(method, 80), kind)
+	return failure.New(failure.InvalidArguments, hint, "%s of %s has a wrong type: %s", strings.Join(path, "."), clip(method, 80), kind)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // maxTimeoutMs is the longest run a caller may ask for, in milliseconds.
@@ -101,7 +102,7 @@ func (s *Server) run(ctx context.Context, workspace sandbox.Workspace, spec sand
 // executable refuses where nothing can be run.
 func (s *Server) executable() error {
 	if s.opts.Sandbox == nil {
-		return failf(CodeSandboxUnavailable, "Do the task without running scripts, or tell the user.",
+		return failure.New(failure.SandboxUnavailable, "Do the task without running scripts, or tell the user.",
 			"nothing can be run: %s", s.opts.Unavailable)
 	}
 	return nil
@@ -159,13 +160,13 @@ func oneProgram(arguments execArguments) error {
 	const hint = "Give `script` with `args`, or `command`, or `tool` with `input`."
 	switch {
 	case given != 1:
-		return failf(CodeInvalidArguments, hint, "exactly one of `script`, `command` and `tool` is needed, %d were given", given)
+		return failure.New(failure.InvalidArguments, hint, "exactly one of `script`, `command` and `tool` is needed, %d were given", given)
 	case arguments.Args != nil && arguments.Script == "":
-		return failf(CodeInvalidArguments, hint, "`args` goes with `script` only")
+		return failure.New(failure.InvalidArguments, hint, "`args` goes with `script` only")
 	case arguments.Input != nil && arguments.Tool == "":
-		return failf(CodeInvalidArguments, hint, "`input` goes with `tool` only")
+		return failure.New(failure.InvalidArguments, hint, "`input` goes with `tool` only")
 	case arguments.Stdin != nil && arguments.Tool != "":
-		return failf(CodeInvalidArguments, hint, "a `tool` gets its `input` on standard input, so `stdin` cannot be given")
+		return failure.New(failure.InvalidArguments, hint, "a `tool` gets its `input` on standard input, so `stdin` cannot be given")
 	}
 	return nil
 }
@@ -187,7 +188,7 @@ func scriptProgram(spec sandbox.Spec, arguments execArguments) (sandbox.Spec, po
 func checkArgv(argv []string) error {
 	for _, arg := range argv {
 		if strings.ContainsRune(arg, 0) {
-			return failf(CodeInvalidArguments, "Leave the NUL out.", "an argument holds a NUL character")
+			return failure.New(failure.InvalidArguments, "Leave the NUL out.", "an argument holds a NUL character")
 		}
 	}
 	return nil

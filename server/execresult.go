@@ -10,6 +10,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // execOutputSchema describes execOutput.
@@ -50,20 +51,20 @@ var execOutputSchema = json.RawMessage(`{
 // execOutput holds all that a model needs, since hosts that see structured
 // content show it nothing else.
 type execOutput struct {
-	Status           sandbox.Status `json:"status"`
-	ExitCode         *int           `json:"exitCode"`
-	Signal           string         `json:"signal,omitempty"`
-	StdoutFile       string         `json:"stdoutFile,omitempty"`
-	StderrFile       string         `json:"stderrFile,omitempty"`
-	DurationMs       int64          `json:"durationMs"`
-	SkillDigest      string         `json:"skillDigest,omitempty"`
-	Workspace        string         `json:"workspace"`
-	Artifacts        []artifact     `json:"artifacts"`
-	ArtifactsOmitted int            `json:"artifactsOmitted,omitempty"`
-	LeftBehind       []string       `json:"leftBehind,omitempty"`
-	LeftOmitted      int            `json:"leftBehindOmitted,omitempty"`
-	Sandbox          execSandbox    `json:"sandbox"`
-	Error            *failure       `json:"error,omitempty"`
+	Status           sandbox.Status   `json:"status"`
+	ExitCode         *int             `json:"exitCode"`
+	Signal           string           `json:"signal,omitempty"`
+	StdoutFile       string           `json:"stdoutFile,omitempty"`
+	StderrFile       string           `json:"stderrFile,omitempty"`
+	DurationMs       int64            `json:"durationMs"`
+	SkillDigest      string           `json:"skillDigest,omitempty"`
+	Workspace        string           `json:"workspace"`
+	Artifacts        []artifact       `json:"artifacts"`
+	ArtifactsOmitted int              `json:"artifactsOmitted,omitempty"`
+	LeftBehind       []string         `json:"leftBehind,omitempty"`
+	LeftOmitted      int              `json:"leftBehindOmitted,omitempty"`
+	Sandbox          execSandbox      `json:"sandbox"`
+	Error            *failure.Failure `json:"error,omitempty"`
 	// What is long comes last, so that a host that cuts loses only of it.
 	Stdout string `json:"stdout"`
 	Stderr string `json:"stderr"`
@@ -136,37 +137,37 @@ func execAnswer(workspace sandbox.Workspace, digest string, result sandbox.Resul
 }
 
 // runFailure says what went wrong with a run, or nothing.
-func runFailure(result sandbox.Result) *failure {
+func runFailure(result sandbox.Result) *failure.Failure {
 	ending := endingFailure(result)
 	if !result.ChangesLost {
 		return ending
 	}
 	const lost = "what the program changed in the workspace did not come back from the engine, in part or as a whole"
 	if ending == nil {
-		return failf(CodeExecutionFailed, "Look at what the workspace holds, and run it again.", "exit code 0, but %s", lost)
+		return failure.New(failure.ExecutionFailed, "Look at what the workspace holds, and run it again.", "exit code 0, but %s", lost)
 	}
 	ending.Message += "; " + lost
 	return ending
 }
 
 // endingFailure says what is wrong with the way in which a program ended.
-func endingFailure(result sandbox.Result) *failure {
+func endingFailure(result sandbox.Result) *failure.Failure {
 	switch {
 	case result.Status == sandbox.TimedOut:
-		return failf(CodeExecutionTimeout, "Ask for more with timeoutMs, or for less work.", "killed after %d ms", result.Duration.Milliseconds())
+		return failure.New(failure.ExecutionTimeout, "Ask for more with timeoutMs, or for less work.", "killed after %d ms", result.Duration.Milliseconds())
 	case result.Status == sandbox.OutputLimit:
-		return failf(CodeOutputLimit, "Let it write to a file in the workspace, or print less.", "killed because it printed too much")
+		return failure.New(failure.OutputLimit, "Let it write to a file in the workspace, or print less.", "killed because it printed too much")
 	case result.Status == sandbox.Canceled:
-		return failf(CodeExecutionCanceled, "", "killed because the call was canceled")
+		return failure.New(failure.ExecutionCanceled, "", "killed because the call was canceled")
 	case result.Status == sandbox.OutOfMemory:
-		return failf(CodeExecutionFailed, "Let it work on less at a time.", "killed because it used more memory than it may")
+		return failure.New(failure.ExecutionFailed, "Let it work on less at a time.", "killed because it used more memory than it may")
 	case result.Status == sandbox.QuotaExceeded:
-		return failf(CodeWorkspaceFull, "Remove what is not needed, with another run in the same workspace.",
+		return failure.New(failure.WorkspaceFull, "Remove what is not needed, with another run in the same workspace.",
 			"killed because the workspace holds more than it may, or directories that cannot be looked into")
 	case result.Status == sandbox.Signaled:
-		return failf(CodeExecutionFailed, "Read stderr.", "ended by signal %s", result.Signal)
+		return failure.New(failure.ExecutionFailed, "Read stderr.", "ended by signal %s", result.Signal)
 	case result.ExitCode != 0:
-		return failf(CodeExecutionFailed, "Read stderr and stdout, mend the input, and try again.", "exit code %d", result.ExitCode)
+		return failure.New(failure.ExecutionFailed, "Read stderr and stdout, mend the input, and try again.", "exit code %d", result.ExitCode)
 	}
 	return nil
 }

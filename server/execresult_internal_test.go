@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // A run of which the changes are lost is no success, and keeps its own ending.
@@ -12,12 +13,12 @@ func TestLostChangesAreTold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		result sandbox.Result
-		code   Code
+		code   failure.Code
 		says   string
 	}{
-		{sandbox.Result{Status: sandbox.Exited, ChangesLost: true}, CodeExecutionFailed, "exit code 0, but"},
-		{sandbox.Result{Status: sandbox.Exited, ExitCode: 7, ChangesLost: true}, CodeExecutionFailed, "exit code 7;"},
-		{sandbox.Result{Status: sandbox.TimedOut, ExitCode: -1, ChangesLost: true}, CodeExecutionTimeout, "killed after"},
+		{sandbox.Result{Status: sandbox.Exited, ChangesLost: true}, failure.ExecutionFailed, "exit code 0, but"},
+		{sandbox.Result{Status: sandbox.Exited, ExitCode: 7, ChangesLost: true}, failure.ExecutionFailed, "exit code 7;"},
+		{sandbox.Result{Status: sandbox.TimedOut, ExitCode: -1, ChangesLost: true}, failure.ExecutionTimeout, "killed after"},
 	} {
 		failure := runFailure(c.result)
 		if failure == nil || failure.Code != c.code || !strings.Contains(failure.Message, c.says) || !strings.Contains(failure.Message, "did not come back") {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // extensionID names the Skills extension (SEP-2640) among the capabilities.
@@ -115,7 +116,7 @@ func (s *Server) getSkill(ctx context.Context, raw json.RawMessage) (any, error)
 		return nil, about(params.URI, err)
 	}
 	if file != skill.Entry {
-		return nil, about(params.URI, failf(CodeSkillNotFound, "Give the URI of a skill's SKILL.md.", "no skill is served at that URI"))
+		return nil, about(params.URI, failure.New(failure.SkillNotFound, "Give the URI of a skill's SKILL.md.", "no skill is served at that URI"))
 	}
 	entry, err := s.entry(ctx, skill)
 	if err != nil {
@@ -146,7 +147,7 @@ func (s *Server) entry(ctx context.Context, skill *catalog.Skill) (skillEntry, e
 			return newEntry(skill, manifest), nil
 		}
 	}
-	return skillEntry{}, failf(CodeInternal, "Ask again when its author has stopped writing.", "the skill %q changes all the time", skill.Name)
+	return skillEntry{}, failure.New(failure.Internal, "Ask again when its author has stopped writing.", "the skill %q changes all the time", skill.Name)
 }
 
 // fresh gives a skill as its entry document stood a moment ago. That it is
@@ -161,7 +162,7 @@ func (s *Server) fresh(ctx context.Context, skill *catalog.Skill) (*catalog.Skil
 		return nil, err
 	}
 	if !ok {
-		return nil, skillNotFound(skill.Name, nil)
+		return nil, failure.NoSkill(skill.Name, nil)
 	}
 	if !fresh.Stale() {
 		return fresh, nil
@@ -169,7 +170,7 @@ func (s *Server) fresh(ctx context.Context, skill *catalog.Skill) (*catalog.Skil
 	err = withTree(fresh, func(tree *resources.Tree) error {
 		read, err := s.body(fresh, tree)
 		if err == nil && read.fault != "" {
-			err = failf(CodeInvalidFrontmatter, "The author has to mend it.", "skill %q is broken as it stands now: %s", fresh.Name, read.fault)
+			err = failure.New(failure.InvalidFrontmatter, "The author has to mend it.", "skill %q is broken as it stands now: %s", fresh.Name, read.fault)
 		}
 		return err
 	})
@@ -182,8 +183,8 @@ func overLimit(skill *catalog.Skill, err error) error {
 	if !errors.As(err, &limit) {
 		return err
 	}
-	return &failure{Code: CodeTooLarge, Message: "skill " + quote(skill.Name) + " is not published: " + limit.Error(),
-		Hint: "The tools still serve it; its author can make it smaller.", cause: err}
+	return &failure.Failure{Code: failure.TooLarge, Message: "skill " + quote(skill.Name) + " is not published: " + limit.Error(),
+		Hint: "The tools still serve it; its author can make it smaller.", Cause: err}
 }
 
 func newEntry(skill *catalog.Skill, manifest resources.Manifest) skillEntry {
@@ -225,7 +226,7 @@ func (s *Server) readDirectory(ctx context.Context, raw json.RawMessage) (any, e
 			return err
 		}
 		if more {
-			return failf(CodeTooLarge, "Read files by their URIs.", "the directory has more than %d entries", resources.MaxEntries)
+			return failure.New(failure.TooLarge, "Read files by their URIs.", "the directory has more than %d entries", resources.MaxEntries)
 		}
 		readable := s.readable(skill)
 		entries = slices.DeleteFunc(entries, func(entry resources.Entry) bool { return !readable(entry.Path) })
@@ -270,7 +271,7 @@ func decodeParams(raw json.RawMessage) (pageParams, error) {
 		return params, nil
 	}
 	if err := json.Unmarshal(raw, &params); err != nil {
-		return params, failf(CodeInvalidArguments, "Send params as an object with strings.", "the params cannot be read")
+		return params, failure.New(failure.InvalidArguments, "Send params as an object with strings.", "the params cannot be read")
 	}
 	return params, nil
 }
@@ -282,7 +283,7 @@ func encodeCursor(last string) mcp.Cursor {
 func decodeCursor(cursor mcp.Cursor) (string, error) {
 	last, err := base64.StdEncoding.DecodeString(string(cursor))
 	if err != nil {
-		return "", failf(CodeInvalidCursor, "Start again without a cursor.", "that cursor is none of this server's")
+		return "", failure.New(failure.InvalidCursor, "Start again without a cursor.", "that cursor is none of this server's")
 	}
 	return string(last), nil
 }
@@ -292,7 +293,7 @@ func about(uri string, err error) error {
 	if err == nil {
 		return nil
 	}
-	f := *asFailure(err)
-	f.uri = uri
+	f := *failure.Of(err)
+	f.URI = uri
 	return &f
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // A page of findSkills ends at the first of these limits: hosts warn at about
@@ -135,5 +136,5 @@ func decodeOffset(cursor string) (int, error) {
 			return offset, nil
 		}
 	}
-	return 0, failf(CodeInvalidCursor, "Call findSkills without a cursor to start again.", "that cursor is none of this server's")
+	return 0, failure.New(failure.InvalidCursor, "Call findSkills without a cursor to start again.", "that cursor is none of this server's")
 }

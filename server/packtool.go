@@ -7,6 +7,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // maxToolsBytes bounds a tools.json, in bytes.
@@ -32,14 +33,14 @@ func packTools(skill *catalog.Skill, tree *resources.Tree) (tools []catalog.Tool
 	if len(faults) > 0 {
 		reason = faults[0]
 	}
-	return nil, nil, failf(CodeInvalidTools, "Follow the skill's instructions with exec's `script` or `command` instead.",
+	return nil, nil, failure.New(failure.InvalidTools, "Follow the skill's instructions with exec's `script` or `command` instead.",
 		"tools.json of skill %q cannot be used: %s", skill.Name, reason)
 }
 
 // packTool finds one tool and checks its input.
 func packTool(skill *catalog.Skill, tree *resources.Tree, name string, input json.RawMessage) (catalog.Tool, error) {
 	if !skill.HasTools {
-		return catalog.Tool{}, failf(CodeToolNotFound, "Use `script` and `args`, or `command`.", "skill %q has no tools.json", skill.Name)
+		return catalog.Tool{}, failure.New(failure.ToolNotFound, "Use `script` and `args`, or `command`.", "skill %q has no tools.json", skill.Name)
 	}
 	tools, _, err := packTools(skill, tree)
 	if err != nil {
@@ -52,18 +53,18 @@ func packTool(skill *catalog.Skill, tree *resources.Tree, name string, input jso
 			return t, checkToolInput(skill, t, input)
 		}
 	}
-	return catalog.Tool{}, failf(CodeToolNotFound, "Its tools are: "+strings.Join(names, ", ")+".",
+	return catalog.Tool{}, failure.New(failure.ToolNotFound, "Its tools are: "+strings.Join(names, ", ")+".",
 		"skill %q has no tool %q", skill.Name, clip(name, 80))
 }
 
 func checkToolInput(skill *catalog.Skill, t catalog.Tool, input json.RawMessage) error {
 	schema, err := compileSchema(t.InputSchema)
 	if err != nil {
-		return &failure{Code: CodeInvalidTools, Message: fmt.Sprintf("the input schema of tool %q of skill %q is not valid", t.Name, skill.Name),
-			Hint: "Tell the user; the author has to mend tools.json.", cause: err}
+		return &failure.Failure{Code: failure.InvalidTools, Message: fmt.Sprintf("the input schema of tool %q of skill %q is not valid", t.Name, skill.Name),
+			Hint: "Tell the user; the author has to mend tools.json.", Cause: err}
 	}
 	if faults := validate(schema, input); len(faults) > 0 {
-		return failf(CodeInvalidArguments, "Call exec again with an `input` that fits: "+clip(string(t.InputSchema), 2000),
+		return failure.New(failure.InvalidArguments, "Call exec again with an `input` that fits: "+clip(string(t.InputSchema), 2000),
 			"input of tool %q: %s", t.Name, strings.Join(faults, "; "))
 	}
 	return nil
@@ -77,7 +78,7 @@ func checkToolInput(skill *catalog.Skill, t catalog.Tool, input json.RawMessage)
 func toolArgv(t catalog.Tool, input json.RawMessage) ([]string, error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(input, &values); err != nil {
-		return nil, failf(CodeInvalidArguments, "Send `input` as an object.", "input of tool %q is not an object", t.Name)
+		return nil, failure.New(failure.InvalidArguments, "Send `input` as an object.", "input of tool %q is not an object", t.Name)
 	}
 	var argv []string
 	for _, element := range t.Argv {
@@ -95,7 +96,7 @@ func toolArgv(t catalog.Tool, input json.RawMessage) ([]string, error) {
 		}
 		text := asText(value)
 		if strings.HasPrefix(text, "-") && !t.Bounds(key) {
-			return nil, failf(CodeInvalidArguments,
+			return nil, failure.New(failure.InvalidArguments,
 				"Give a value that does not begin with a hyphen, such as ./-x for a file named -x. The author can allow others in inputSchema, by enum, const or a pattern that begins with ^.",
 				"input of tool %q: %s begins with -, so the program could take it for an option", t.Name, clip(key, 80))
 		}

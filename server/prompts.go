@@ -8,6 +8,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // As with resources, every prompt is led to one that the library knows;
@@ -50,7 +51,7 @@ func (s *Server) getPrompt(ctx context.Context, request mcp.GetPromptRequest) (*
 		text, err = s.activation(ctx, skill, request.Params.Arguments["arguments"])
 	}
 	if err != nil {
-		f := asFailure(err)
+		f := failure.Of(err)
 		s.logFailure("prompts/get", f)
 		answerFrom(ctx).fail(f)
 		return nil, errors.New(f.Error())

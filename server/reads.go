@@ -10,6 +10,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // maxResourceBytes bounds a file in resources/read, which has no pages: the
@@ -42,7 +43,7 @@ func (s *Server) readURI(ctx context.Context, request mcp.ReadResourceRequest) (
 	uri, _ := request.Params.Arguments[readURIKey].(string)
 	contents, err := s.contents(ctx, uri)
 	if err != nil {
-		f := asFailure(about(uri, err))
+		f := failure.Of(about(uri, err))
 		s.logFailure("resources/read", f)
 		answerFrom(ctx).fail(f)
 		return nil, errors.New(f.Error())
@@ -88,7 +89,7 @@ func wholeFile(ctx context.Context, tree *resources.Tree, file, uri string) (mcp
 	}
 	content, err = tree.ReadAll(file, maxResourceBytes)
 	if refused := (*resources.Error)(nil); errors.As(err, &refused) && refused.Rule == resources.TooLarge {
-		return nil, &failure{Code: CodeTooLarge, Message: refused.Message, cause: err,
+		return nil, &failure.Failure{Code: failure.TooLarge, Message: refused.Message, Cause: err,
 			Hint: "Call the tool readResource, which reads parts of it by `offset` and `length`, or have a program look into it."}
 	}
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // The router stands in front of the library on every transport, for what the
@@ -33,7 +35,7 @@ type answer struct {
 	run      func(context.Context) (any, error) // nil for a method of the library
 
 	mu      sync.Mutex
-	failure *failure
+	failure *failure.Failure
 	result  any
 }
 
@@ -55,7 +57,7 @@ func (a *answer) changes() bool {
 	return a.failure != nil || a.run != nil || a.restored
 }
 
-func (a *answer) fail(f *failure) {
+func (a *answer) fail(f *failure.Failure) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.failure = f
@@ -109,25 +111,12 @@ func (s *Server) hookRouter(ctx context.Context) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {
-		a.failure = asFailure(err)
+		a.failure = failure.Of(err)
 		s.logFailure(a.method, a.failure)
 		return true
 	}
 	a.result = result
 	return true
-}
-
-// rpcError is a JSON-RPC error with our data.
-type rpcError struct {
-	Code    int       `json:"code"`
-	Message string    `json:"message"`
-	Data    errorData `json:"data"`
-}
-
-type errorData struct {
-	Code Code   `json:"code"`
-	Hint string `json:"hint,omitempty"`
-	URI  string `json:"uri,omitempty"`
 }
 
 // mend puts the outcome into a response of the library. invalid tells that
@@ -145,9 +134,9 @@ func (a *answer) mend(message []byte) (mended []byte, invalid bool) {
 	}
 	switch {
 	case a.failure != nil:
-		invalid = a.failure.Code != CodeInternal
+		invalid = a.failure.Code != failure.Internal
 		delete(response, "result")
-		response["error"], _ = json.Marshal(a.failure.rpcError())
+		response["error"], _ = json.Marshal(a.failure.RPCError())
 	case a.result != nil:
 		response["result"] = a.merged(response["result"])
 	case a.run != nil:
@@ -162,14 +151,6 @@ func (a *answer) mend(message []byte) (mended []byte, invalid bool) {
 		return message, false
 	}
 	return encoded, invalid
-}
-
-func (f *failure) rpcError() rpcError {
-	code := mcp.INVALID_PARAMS
-	if f.Code == CodeInternal {
-		code = mcp.INTERNAL_ERROR
-	}
-	return rpcError{Code: code, Message: f.Message, Data: errorData{f.Code, f.Hint, f.uri}}
 }
 
 // merged puts our result's fields in the place of those of resources/list,

@@ -11,6 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // maxArgumentFaults is how many faults one answer names.
@@ -44,7 +46,7 @@ func (s schemas) check(name string, request mcp.CallToolRequest) (json.RawMessag
 		return nil, err
 	}
 	if faults := validate(s[name], raw); len(faults) > 0 {
-		return nil, failf(CodeInvalidArguments, "Call "+name+" again with arguments that fit its input schema.",
+		return nil, failure.New(failure.InvalidArguments, "Call "+name+" again with arguments that fit its input schema.",
 			"%s", strings.Join(faults, "; "))
 	}
 	return raw, nil

@@ -4,7 +4,7 @@
 //
 // It is the only package that imports the MCP library. A request takes one
 // snapshot of the catalog and keeps it to its end. Errors become protocol
-// errors here and nowhere else (see [Codes]); no host path, stack or secret
+// errors in failure and nowhere else; no host path, stack or secret
 // passes.
 //
 // Trust: what a client sends and what skills contain is untrusted. Who may

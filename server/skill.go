@@ -7,6 +7,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // maxEntryBytes bounds an entry document, in bytes. Hosts cut a result long
@@ -24,7 +25,7 @@ func (s *Server) skill(ctx context.Context, name string) (*catalog.Skill, error)
 		}
 	}
 	if !ok {
-		return nil, skillNotFound(name, nearNames(s.opts.Catalog.Snapshot(), name))
+		return nil, failure.NoSkill(name, nearNames(s.opts.Catalog.Snapshot(), name))
 	}
 	return skill, nil
 }
@@ -45,7 +46,7 @@ func (s *Server) decide(skill *catalog.Skill, request policy.Request) error {
 		s.log.Warn("not in allowed-tools, allowed by mode log", "skill", skill.Name, "op", request.Op, "rule", decision.Rule)
 	}
 	if decision.Effect != policy.Allow {
-		return denied(skill.Name, decision)
+		return failure.Denied(skill.Name, decision)
 	}
 	return nil
 }
@@ -92,9 +93,9 @@ func withTree(skill *catalog.Skill, use func(*resources.Tree) error) error {
 }
 
 // gone is the failure of a skill whose directory cannot be opened any more.
-func gone(skill *catalog.Skill, err error) *failure {
-	return &failure{Code: CodeSkillNotFound, Message: "the skill " + quote(skill.Name) + " is gone from disk",
-		Hint: "Call findSkills to see the skills there are.", cause: err}
+func gone(skill *catalog.Skill, err error) *failure.Failure {
+	return &failure.Failure{Code: failure.SkillNotFound, Message: "the skill " + quote(skill.Name) + " is gone from disk",
+		Hint: "Call findSkills to see the skills there are.", Cause: err}
 }
 
 // instructionsOf are a skill's instructions as they stand on disk now.
@@ -123,7 +124,7 @@ func (s *Server) body(skill *catalog.Skill, tree *resources.Tree) (instructionsO
 		}
 	}
 	if len(document.Body) >= len(content.Data) {
-		return read, failf(CodeInvalidFrontmatter, "Tell the user; the author has to mend it.", "skill %q has no frontmatter any more: %s", skill.Name, read.fault)
+		return read, failure.New(failure.InvalidFrontmatter, "Tell the user; the author has to mend it.", "skill %q has no frontmatter any more: %s", skill.Name, read.fault)
 	}
 	return read, nil
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // maxSSECalls bounds the requests of one session that are not answered yet,
@@ -220,10 +222,10 @@ func (e *sseEndpoint) answer(ctx context.Context, session *sseSession, head enve
 	response, err := e.server.route(ctx, head, body)
 	if err != nil {
 		e.server.log.Error("request failed", "method", head.Method, "error", err)
-		response = refusal(head, asFailure(err))
+		response = refusal(head, failure.Of(err))
 	}
 	if err := reserve(ctx, int64(len(response))/3); err != nil {
-		response = refusal(head, asFailure(err))
+		response = refusal(head, failure.Of(err))
 	}
 	_ = session.write(envelope{ID: head.ID}, response)
 }

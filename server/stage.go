@@ -9,6 +9,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // maxStagings is how often a skill is looked at anew that changes between the
@@ -46,7 +47,7 @@ func (s *Server) stage(ctx context.Context, arguments execArguments) (staged, er
 			return run, err
 		}
 	}
-	return staged{}, failf(CodeSandboxSetup, "Try again when nothing writes to the skill's directory any more.",
+	return staged{}, failure.New(failure.SandboxSetup, "Try again when nothing writes to the skill's directory any more.",
 		"skill %q changes all the time, so no version of it can be run", arguments.Name)
 }
 
@@ -127,7 +128,7 @@ func (s *Server) notStaged(skill *catalog.Skill, err error) error {
 		return gone(skill, err)
 	case resources.Unreadable:
 		s.log.Error("a skill cannot be copied for a run", "skill", skill.Name, "error", refused.Err)
-		return &failure{Code: CodeSandboxSetup, Message: refused.Message, Hint: refused.Hint, cause: err}
+		return &failure.Failure{Code: failure.SandboxSetup, Message: refused.Message, Hint: refused.Hint, Cause: err}
 	}
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // stdioFront stands between a client and the library. Its reader waits for
@@ -125,7 +127,7 @@ func (f *stdioFront) answer(ctx context.Context, head envelope, line []byte) []b
 		}
 		f.server.log.Error("request failed", "method", head.Method, "error", err)
 	}
-	return refusal(head, asFailure(err))
+	return refusal(head, failure.Of(err))
 }
 
 // forward passes on what needs no answer to the library. It is lost where too
@@ -183,7 +185,7 @@ func (f *stdioFront) refuse(head envelope, code int, message string) {
 
 // refuseBusy answers a request for which there is no room.
 func (f *stdioFront) refuseBusy(head envelope) {
-	f.refuseLine(refusal(head, failf(CodeSandboxBusy, "Wait until some of yours have been answered, then try again.",
+	f.refuseLine(refusal(head, failure.New(failure.SandboxBusy, "Wait until some of yours have been answered, then try again.",
 		"too many requests are pending")))
 }
 
@@ -195,13 +197,13 @@ func (f *stdioFront) refuseLine(line []byte) {
 }
 
 // refusal is the answer to a request that the library has no part in.
-func refusal(head envelope, failure *failure) []byte {
+func refusal(head envelope, f *failure.Failure) []byte {
 	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": head.ID}
 	if head.Method == string(mcp.MethodToolsCall) {
 		// Required from protocol version 2026-07-28 on, ignored before.
-		answer["result"] = map[string]any{"resultType": mcp.ResultTypeComplete, "content": failure.toolResult().Content, "isError": true}
+		answer["result"] = map[string]any{"resultType": mcp.ResultTypeComplete, "content": f.ToolResult().Content, "isError": true}
 	} else {
-		answer["error"] = failure.rpcError()
+		answer["error"] = f.RPCError()
 	}
 	encoded, err := json.Marshal(answer)
 	if err != nil {

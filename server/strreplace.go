@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 const (
@@ -94,10 +95,10 @@ type replacement struct {
 func (r *replacement) check() error {
 	switch {
 	case len(r.old) > maxFileTextBytes || len(r.new) > maxFileTextBytes:
-		return failf(CodeTooLarge, "Replace less at a time, or change the file with a program.",
+		return failure.New(failure.TooLarge, "Replace less at a time, or change the file with a program.",
 			"old_str and new_str may have %d bytes each", maxFileTextBytes)
 	case r.old == r.new:
-		return failf(CodeInvalidArguments, "Give the text that shall be there as `new_str`.", "old_str and new_str are the same")
+		return failure.New(failure.InvalidArguments, "Give the text that shall be there as `new_str`.", "old_str and new_str are the same")
 	}
 	return nil
 }
@@ -105,7 +106,7 @@ func (r *replacement) check() error {
 // apply gives the file's text with the replacement.
 func (r *replacement) apply(data []byte) ([]byte, error) {
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
-		return nil, failf(CodeNotText, "Change it with a program.", "%s is no UTF-8 text", r.file)
+		return nil, failure.New(failure.NotText, "Change it with a program.", "%s is no UTF-8 text", r.file)
 	}
 	text, old, replaced := string(data), r.old, r.new
 	places := placesOf(text, old)
@@ -117,10 +118,10 @@ func (r *replacement) apply(data []byte) ([]byte, error) {
 	case len(places) == 0:
 		return nil, r.missing(text)
 	case len(places) > 1:
-		return nil, failf(CodeTextNotUnique, "Give more of the text around the one place that is meant.",
+		return nil, failure.New(failure.TextNotUnique, "Give more of the text around the one place that is meant.",
 			"old_str occurs %d times in %s, at lines %s", len(places), r.file, lineList(text, places))
 	case len(text)-len(old)+len(replaced) > maxEditedBytes:
-		return nil, failf(CodeTooLarge, "Change it with a program.", "%s would be over the limit of %d bytes", r.file, maxEditedBytes)
+		return nil, failure.New(failure.TooLarge, "Change it with a program.", "%s would be over the limit of %d bytes", r.file, maxEditedBytes)
 	}
 	r.at, r.end = places[0], places[0]+len(replaced)
 	r.text = text[:r.at] + replaced + text[r.at+len(old):]
@@ -159,12 +160,12 @@ func placesOf(text, old string) (places []int) {
 }
 
 // missing says where a text is that differs in white space alone.
-func (r *replacement) missing(text string) *failure {
+func (r *replacement) missing(text string) *failure.Failure {
 	hint := "View the file, and give the text exactly as it is there, white space included."
 	if line := lineAlike(text, r.old); line > 0 {
 		hint = fmt.Sprintf("The text at line %d differs in white space alone: view it, and give it exactly.", line)
 	}
-	return failf(CodeTextNotFound, hint, "old_str does not occur in %s", r.file)
+	return failure.New(failure.TextNotFound, hint, "old_str does not occur in %s", r.file)
 }
 
 // lineAlike gives the number of the line at which the words of old begin, or 0.

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // tool is one MCP tool: what clients see, and what answers a call. Arguments
@@ -61,7 +63,7 @@ func (s *Server) call(t tool) func(context.Context, mcp.CallToolRequest) (*mcp.C
 		defer func() {
 			if cause := recover(); cause != nil {
 				s.log.Error("tool panicked", "tool", name, "panic", cause, "stack", string(debug.Stack()))
-				result = asFailure(fmt.Errorf("panic: %v", cause)).toolResult()
+				result = failure.Of(fmt.Errorf("panic: %v", cause)).ToolResult()
 			}
 		}()
 		arguments, err := s.schemas.check(name, request)
@@ -75,17 +77,17 @@ func (s *Server) call(t tool) func(context.Context, mcp.CallToolRequest) (*mcp.C
 			result, err = t.handle(ctx, arguments)
 		}
 		if err != nil {
-			f := asFailure(err)
+			f := failure.Of(err)
 			s.logFailure(name, f)
-			return f.toolResult(), nil
+			return f.ToolResult(), nil
 		}
 		return result, nil
 	}
 }
 
-func (s *Server) logFailure(tool string, f *failure) {
-	if f.Code == CodeInternal {
-		s.log.Error("tool failed", "tool", tool, "code", f.Code, "error", f.cause)
+func (s *Server) logFailure(tool string, f *failure.Failure) {
+	if f.Code == failure.Internal {
+		s.log.Error("tool failed", "tool", tool, "code", f.Code, "error", f.Cause)
 		return
 	}
 	s.log.Info("tool refused", "tool", tool, "code", f.Code, "message", f.Message)
@@ -95,7 +97,7 @@ func (s *Server) logFailure(tool string, f *failure) {
 func decode[T any](arguments json.RawMessage) (T, error) {
 	var into T
 	if err := json.Unmarshal(arguments, &into); err != nil {
-		return into, failf(CodeInvalidArguments, "Send the arguments as the tool's input schema says.", "the arguments cannot be read")
+		return into, failure.New(failure.InvalidArguments, "Send the arguments as the tool's input schema says.", "the arguments cannot be read")
 	}
 	return into, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // What clients over HTTP have not read may cost memory. An answer with a file
@@ -66,7 +68,7 @@ func reserve(ctx context.Context, bytes int64) error {
 	answer.caller = caller(ctx)
 	more := bytes - answer.bytes
 	if u.held+more > unreadBytes || u.byCaller[answer.caller]+more > unreadBytesOfOne {
-		return failf(CodeSandboxBusy, "Read the answers that are under way, then try again.", "too many long answers have not been read")
+		return failure.New(failure.SandboxBusy, "Read the answers that are under way, then try again.", "too many long answers have not been read")
 	}
 	if u.byCaller == nil {
 		u.byCaller = map[string]int64{}

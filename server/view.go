@@ -10,6 +10,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // viewDepth is how many levels of a directory view lists.
@@ -56,7 +57,7 @@ func (s *Server) view(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 		return nil, err
 	}
 	if path.inSkill && skill == nil {
-		return nil, failf(CodeInvalidArguments, "Give the skill's `name` too.", "the path lies in a skill, and no skill is named")
+		return nil, failure.New(failure.InvalidArguments, "Give the skill's `name` too.", "the path lies in a skill, and no skill is named")
 	}
 	if !path.inSkill {
 		if err := s.permit(skill, policy.Request{Op: policy.OpRead, Path: path.file}); err != nil {
@@ -100,7 +101,7 @@ func viewPath(tree *resources.Tree, file, uri string, lines lineRange) (*mcp.Cal
 	}
 	if dir {
 		if lines.given {
-			return nil, failf(CodeInvalidArguments, "Leave `view_range` out.", "%s is a directory, which has no lines", pathLine(file))
+			return nil, failure.New(failure.InvalidArguments, "Leave `view_range` out.", "%s is a directory, which has no lines", pathLine(file))
 		}
 		return listLevels(tree, file, viewDepth)
 	}
@@ -112,7 +113,7 @@ func viewPath(tree *resources.Tree, file, uri string, lines lineRange) (*mcp.Cal
 	case content.Text:
 		return viewLines(content, lines)
 	case lines.given:
-		return nil, failf(CodeInvalidArguments, "Leave `view_range` out.", "%s is no text, so it has no lines (%s)", pathLine(file), content.MIME)
+		return nil, failure.New(failure.InvalidArguments, "Leave `view_range` out.", "%s is no text, so it has no lines (%s)", pathLine(file), content.MIME)
 	case resources.IsImage(content.MIME):
 		return imageResult(tree, file)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // maxLineBytes is how much of one line view shows.
@@ -28,7 +29,7 @@ func newLineRange(bounds []int) (lineRange, error) {
 	}
 	first, last := bounds[0], bounds[1]
 	if first < 1 || last != -1 && last < first {
-		return lineRange{}, failf(CodeOutOfRange, "Give [start_line, end_line] with lines from 1; -1 as end_line means the last line.",
+		return lineRange{}, failure.New(failure.OutOfRange, "Give [start_line, end_line] with lines from 1; -1 as end_line means the last line.",
 			"view_range [%d, %d] has no lines", first, last)
 	}
 	return lineRange{first, last, true}, nil
@@ -39,7 +40,7 @@ func newLineRange(bounds []int) (lineRange, error) {
 func viewLines(content resources.Content, wanted lineRange) (*mcp.CallToolResult, error) {
 	lines := splitLines(string(content.Data))
 	if wanted.first > max(len(lines), 1) {
-		return nil, failf(CodeOutOfRange, "Give a start_line up to that.", "%s has %d lines%s", pathLine(content.Path), len(lines), countedIn(content))
+		return nil, failure.New(failure.OutOfRange, "Give a start_line up to that.", "%s has %d lines%s", pathLine(content.Path), len(lines), countedIn(content))
 	}
 	last := len(lines)
 	if wanted.last != -1 {

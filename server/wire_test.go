@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/skills-mcp/skills-mcp/server"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -301,8 +301,8 @@ func TestWireCodes(t *testing.T) {
 			}
 		}
 	}
-	for code := range server.Codes {
-		if code == server.CodeExecutionCanceled {
+	for code := range failure.Codes {
+		if code == failure.ExecutionCanceled {
 			continue // a call that was canceled has no answer on stdio
 		}
 		if !bytes.Contains(all, []byte(code)) {

@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
 // Arguments that the tools of the toolset workspace share.
@@ -49,13 +50,13 @@ func (s *Server) workspacePath(path, handle string) (workspacePath, error) {
 	} else if rest, ok := below(path, "/skill", "$SKILL_DIR", "${SKILL_DIR}", seen.SkillDir); ok {
 		read.file, read.inSkill = rest, true
 	} else if unexpanded.MatchString(path) {
-		return workspacePath{}, failf(CodeInvalidPath, hintWorkspacePath, "%s is no path in the workspace", pathLine(clip(path, 120)))
+		return workspacePath{}, failure.New(failure.InvalidPath, hintWorkspacePath, "%s is no path in the workspace", pathLine(clip(path, 120)))
 	}
 	var err error
 	read.file, err = resources.Clean(read.file)
 	var refused *resources.Error
 	if errors.As(err, &refused) && refused.Rule == resources.Absolute {
-		return workspacePath{}, failf(CodeInvalidPath, hintWorkspacePath, "%s", refused.Message)
+		return workspacePath{}, failure.New(failure.InvalidPath, hintWorkspacePath, "%s", refused.Message)
 	}
 	return read, err
 }
@@ -67,7 +68,7 @@ func uriPath(uri, handle string) (workspacePath, error) {
 		return workspacePath{}, err
 	}
 	if handle != "" && handle != named {
-		return workspacePath{}, failf(CodeInvalidArguments, "Leave `workspace` out.", "`workspace` and the URI in `path` name different workspaces")
+		return workspacePath{}, failure.New(failure.InvalidArguments, "Leave `workspace` out.", "`workspace` and the URI in `path` name different workspaces")
 	}
 	file, err = resources.CleanBytes(file)
 	return workspacePath{file: file, handle: named}, err
@@ -99,10 +100,10 @@ func below(path string, dirs ...string) (rest string, ok bool) {
 // writable refuses to write what no tool writes.
 func (p workspacePath) writable() error {
 	if p.inSkill {
-		return failf(CodePermissionDenied, "Write to the workspace instead; a program can copy the file there.", "skills are read-only")
+		return failure.New(failure.PermissionDenied, "Write to the workspace instead; a program can copy the file there.", "skills are read-only")
 	}
 	if top, _, _ := strings.Cut(p.file, "/"); strings.EqualFold(top, sandbox.PrivateDir) {
-		return failf(CodePermissionDenied, "Write elsewhere in the workspace.", "%s belongs to the sandbox", sandbox.PrivateDir)
+		return failure.New(failure.PermissionDenied, "Write elsewhere in the workspace.", "%s belongs to the sandbox", sandbox.PrivateDir)
 	}
 	return nil
 }
@@ -121,7 +122,7 @@ func (s *Server) permit(skill *catalog.Skill, request policy.Request) error {
 		return s.decide(skill, request)
 	}
 	if decision := s.opts.Policy.Decide(nil, request); decision.Effect != policy.Allow {
-		return failf(CodePermissionDenied, decision.Hint, "%s (rule %q)", strings.TrimSuffix(decision.Reason, "."), decision.Rule)
+		return failure.New(failure.PermissionDenied, decision.Hint, "%s (rule %q)", strings.TrimSuffix(decision.Reason, "."), decision.Rule)
 	}
 	return nil
 }
@@ -130,7 +131,7 @@ func (s *Server) permit(skill *catalog.Skill, request policy.Request) error {
 // every request stands alone a new one would have nothing in it.
 func (s *Server) usedWorkspace(ctx context.Context, handle string) (sandbox.Workspace, error) {
 	if handle == "" && sessionID(ctx) == "" {
-		return sandbox.Workspace{}, failf(CodeInvalidArguments, "Give the handle that create_file, bash_tool or exec gave as `workspace`.",
+		return sandbox.Workspace{}, failure.New(failure.InvalidArguments, "Give the handle that create_file, bash_tool or exec gave as `workspace`.",
 			"no `workspace` is given, and this connection has none of its own")
 	}
 	return s.workspace(ctx, handle)

@@ -1,0 +1,205 @@
+// Package failure holds the errors that clients see: stable codes, what
+// happened, and what to do next. It maps every room's error once.
+package failure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// Code is the stable name of a kind of failure.
+type Code string
+
+// The codes. Their meanings stand in [Codes].
+const (
+	SkillNotFound      Code = "skill_not_found"
+	InvalidFrontmatter Code = "invalid_frontmatter"
+	FileNotFound       Code = "file_not_found"
+	InvalidPath        Code = "invalid_path"
+	PathEscape         Code = "path_escape"
+	IsDirectory        Code = "is_directory"
+	NotDirectory       Code = "not_directory"
+	SpecialFile        Code = "special_file"
+	OutOfRange         Code = "out_of_range"
+	TooLarge           Code = "too_large"
+	NotText            Code = "not_text"
+	TextNotFound       Code = "text_not_found"
+	TextNotUnique      Code = "text_not_unique"
+	PermissionDenied   Code = "permission_denied"
+	InvalidArguments   Code = "invalid_arguments"
+	InvalidCursor      Code = "invalid_cursor"
+	ToolNotFound       Code = "tool_not_found"
+	InvalidTools       Code = "invalid_tools"
+	ExecutionFailed    Code = "execution_failed"
+	ExecutionTimeout   Code = "execution_timeout"
+	ExecutionCanceled  Code = "execution_canceled"
+	OutputLimit        Code = "output_limit"
+	SandboxUnavailable Code = "sandbox_unavailable"
+	SandboxBusy        Code = "sandbox_busy"
+	SandboxSetup       Code = "sandbox_setup"
+	WorkspaceUnknown   Code = "workspace_unknown"
+	WorkspaceExpired   Code = "workspace_expired"
+	WorkspaceFull      Code = "workspace_full"
+	WorkspaceLimit     Code = "workspace_limit"
+	Internal           Code = "internal_error"
+)
+
+// Codes tells what every code means; README's table is checked against it.
+var Codes = map[Code]string{
+	SkillNotFound:      "No skill has that name.",
+	InvalidFrontmatter: "The skill's entry document cannot be parsed any more.",
+	FileNotFound:       "The skill or workspace has no such file.",
+	InvalidPath:        "The path is empty, absolute, holds `..`, a backslash or NUL, or the URI is malformed.",
+	PathEscape:         "A link leads out of the skill or workspace, or is in the way of writing.",
+	IsDirectory:        "A directory was given where a file is needed.",
+	NotDirectory:       "A file was given where a directory is needed.",
+	SpecialFile:        "A device, FIFO or socket is never served, nor written to.",
+	OutOfRange:         "Offset or length lie outside the file.",
+	TooLarge:           "The file, the text for it, or the skill whose program is to run is over the hard limit.",
+	NotText:            "The file is not UTF-8 text, so it cannot be edited.",
+	TextNotFound:       "The text to be replaced is not in the file.",
+	TextNotUnique:      "The text to be replaced is in the file more than once.",
+	PermissionDenied:   "The skill's allowed-tools, or the file's permissions, forbid it.",
+	InvalidArguments:   "The tool's arguments do not fit its schema.",
+	InvalidCursor:      "The cursor is none that this server gave.",
+	ToolNotFound:       "The skill's tools.json has no such tool.",
+	InvalidTools:       "The skill's tools.json cannot be used.",
+	ExecutionFailed:    "The program exited with a code other than 0, or was ended by a signal.",
+	ExecutionTimeout:   "The program ran longer than its limit and was killed.",
+	ExecutionCanceled:  "The caller went away or canceled, and the program was killed.",
+	OutputLimit:        "The program wrote more than the limit and was killed.",
+	SandboxUnavailable: "Nothing can be run: no sandbox is configured or available.",
+	SandboxBusy:        "So many programs wait to be run, or requests to be answered, that no more are taken.",
+	SandboxSetup:       "The program could not be started: a script or interpreter is missing or unusable, or the skill changes all the time.",
+	WorkspaceUnknown:   "No workspace has that handle.",
+	WorkspaceExpired:   "The workspace's lifetime is over.",
+	WorkspaceFull:      "The workspace holds more bytes or files than it may, or directories that cannot be looked into.",
+	WorkspaceLimit:     "Too many workspaces are in use.",
+	Internal:           "A fault of the server; its log says more.",
+}
+
+// Failure is an error as clients see it.
+type Failure struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+	// Hint is what to do next.
+	Hint string `json:"hint,omitempty"`
+	// Cause is for the log only.
+	Cause error `json:"-"`
+	// URI is the resource that it is about, for JSON-RPC errors.
+	URI string `json:"-"`
+}
+
+func (f *Failure) Error() string {
+	text := string(f.Code) + ": " + f.Message
+	if f.Hint != "" {
+		text += "\nNext: " + f.Hint
+	}
+	return text
+}
+
+func (f *Failure) Unwrap() error { return f.Cause }
+
+// New returns a failure whose message is formatted as by [fmt.Sprintf].
+func New(code Code, hint, format string, args ...any) *Failure {
+	return &Failure{Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// ToolResult is the failure as a tool's answer.
+func (f *Failure) ToolResult() *mcp.CallToolResult {
+	return mcp.NewToolResultError(f.Error())
+}
+
+// Of maps any room's error once. What it does not know becomes an
+// internal error without detail, since its text may hold host paths.
+func Of(err error) *Failure {
+	var (
+		known *Failure
+		path  *resources.Error
+		setup *sandbox.SetupError
+	)
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &path):
+		return &Failure{Code: pathCode(path.Rule), Message: path.Message, Hint: path.Hint, Cause: err}
+	case errors.As(err, &setup):
+		return &Failure{Code: SandboxSetup, Message: setup.Message, Hint: setup.Hint, Cause: err}
+	case errors.Is(err, sandbox.ErrWorkspaceUnknown):
+		return &Failure{Code: WorkspaceUnknown, Message: "no workspace has that handle", Hint: hintNewWorkspace, Cause: err}
+	case errors.Is(err, sandbox.ErrWorkspaceExpired):
+		return &Failure{Code: WorkspaceExpired, Message: "that workspace's lifetime is over and its files are gone", Hint: hintNewWorkspace, Cause: err}
+	case errors.Is(err, sandbox.ErrWorkspacesFull):
+		return &Failure{Code: WorkspaceLimit, Message: "too many workspaces are in use", Hint: "Wait until a run has ended, or go on in a workspace that you have.", Cause: err}
+	case errors.Is(err, sandbox.ErrBusy):
+		return &Failure{Code: SandboxBusy, Message: "too many programs are waiting to be run", Hint: "Wait until some of yours have ended, then try again.", Cause: err}
+	case errors.Is(err, sandbox.ErrUnavailable), errors.Is(err, sandbox.ErrWorkspacesClosed), errors.Is(err, resources.ErrCopiesClosed):
+		return &Failure{Code: SandboxUnavailable, Message: "the sandbox cannot run anything now", Hint: "Do the task without running scripts, or ask the user to restart skills-mcp.", Cause: err}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &Failure{Code: ExecutionCanceled, Message: "the request was canceled", Cause: err}
+	}
+	return &Failure{Code: Internal, Message: "the server failed to answer this request", Hint: "Try once more; if it stays, the server's log says why.", Cause: err}
+}
+
+const hintNewWorkspace = "Call exec without `workspace` to get a new one."
+
+// pathCode gives the code of a refused path or read.
+func pathCode(rule resources.Rule) Code {
+	switch rule {
+	case resources.NotFound:
+		return FileNotFound
+	case resources.Invalid, resources.Absolute, resources.Traversal:
+		return InvalidPath
+	case resources.Escape:
+		return PathEscape
+	case resources.IsDirectory:
+		return IsDirectory
+	case resources.NotDirectory:
+		return NotDirectory
+	case resources.SpecialFile:
+		return SpecialFile
+	case resources.OutOfRange:
+		return OutOfRange
+	case resources.TooLarge:
+		return TooLarge
+	case resources.Denied:
+		return PermissionDenied
+	}
+	return Internal
+}
+
+// Denied is the failure of a policy's decision.
+func Denied(skill string, decision policy.Decision) *Failure {
+	return New(PermissionDenied, decision.Hint, "%s (skill %q, rule %q)", strings.TrimSuffix(decision.Reason, "."), skill, decision.Rule)
+}
+
+// NoSkill names what the caller may have meant.
+func NoSkill(name string, near []string) *Failure {
+	hint := "Call findSkills to see the skills there are."
+	if len(near) > 0 {
+		quoted := slices.Clone(near)
+		for i, n := range quoted {
+			quoted[i] = "\"" + n + "\""
+		}
+		hint = "Did you mean " + strings.Join(quoted, " or ") + "? " + hint
+	}
+	return New(SkillNotFound, hint, "there is no skill named %q", clip(name, 80))
+}
+
+// clip shortens text that a caller chose to at most n characters.
+func clip(text string, n int) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	return string(runes[:n]) + "…"
+}
