@@ -15,14 +15,46 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 )
 
-// The values of --sandbox.
-const (
-	sandboxAuto       = "auto"
-	sandboxLocal      = "local"
-	sandboxDocker     = "docker"
-	sandboxOff        = "off"
-	sandboxUnsafeHost = "unsafe-host"
-)
+// backends are the values of --sandbox, the default first.
+var backends = []struct {
+	name, help string
+	// open returns a nil backend where nothing can be run, and why.
+	open func(s *settings, ctx context.Context, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error)
+}{
+	{"auto", "the best isolation there is, or\noff where there is none", (*settings).openBest},
+	{"local", "kernel isolation, Linux", opened((*settings).openLocal)},
+	{"docker", "a\ncontainer for every run", opened((*settings).openDocker)},
+	{"off", "", func(*settings, context.Context, *slog.Logger) (sandbox.Backend, string, error) {
+		return nil, "the user turned execution off with --sandbox=off.", nil
+	}},
+	{"unsafe-host", "no isolation at all", func(_ *settings, _ context.Context, log *slog.Logger) (sandbox.Backend, string, error) {
+		backend, err := host.New(host.Options{Logger: log})
+		return backend, "", err
+	}},
+}
+
+// backendHelp describes the values of --sandbox.
+func backendHelp() string {
+	choices := make([]string, len(backends))
+	for i, b := range backends {
+		if choices[i] = b.name; b.help != "" {
+			choices[i] += " (" + b.help + ")"
+		}
+	}
+	last := len(choices) - 1
+	return strings.Join(choices[:last], ", ") + ", or " + choices[last]
+}
+
+// opened makes a backend's own constructor one of the table's.
+func opened[B sandbox.Backend](open func(*settings, context.Context, *slog.Logger) (B, error)) func(*settings, context.Context, *slog.Logger) (sandbox.Backend, string, error) {
+	return func(s *settings, ctx context.Context, log *slog.Logger) (sandbox.Backend, string, error) {
+		backend, err := open(s, ctx, log)
+		if err != nil {
+			return nil, "", err // not a nil pointer that is no nil interface
+		}
+		return backend, "", nil
+	}
+}
 
 // openQueue opens what [settings.openSandbox] does, behind a queue.
 func (s *settings) openQueue(ctx context.Context, log *slog.Logger) (queue sandbox.Backend, unavailable string, err error) {
@@ -39,37 +71,29 @@ func (s *settings) openQueue(ctx context.Context, log *slog.Logger) (queue sandb
 	return sandbox.NewQueue(backend, sandbox.QueueOptions{Running: s.maxRuns}), "", nil
 }
 
-// openSandbox opens the backend that --sandbox names. Where there is none, it gives
-// nil and says why and how to get one. Nothing runs without isolation unless
-// it was asked for by name.
+// openSandbox opens the backend that --sandbox names. Nothing runs without
+// isolation unless it was asked for by name.
 func (s *settings) openSandbox(ctx context.Context, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error) {
-	switch s.sandbox {
-	case sandboxAuto:
-		backend, err := s.bestSandbox(ctx, log)
-		if err != nil {
-			log.Warn("scripts cannot be run", "error", err)
-			return nil, noSandbox(err), nil
+	names := make([]string, len(backends))
+	for i, b := range backends {
+		if b.name == s.sandbox {
+			return b.open(s, ctx, log)
 		}
-		return backend, "", nil
-	case sandboxDocker:
-		backend, err := s.openDocker(ctx, log, false)
-		if err != nil {
-			return nil, "", err
-		}
-		return backend, "", nil
-	case sandboxLocal:
-		backend, err := s.openLocal(ctx, log)
-		if err != nil {
-			return nil, "", err
-		}
-		return backend, "", nil
-	case sandboxOff:
-		return nil, "the user turned execution off with --sandbox=off.", nil
-	case sandboxUnsafeHost:
-		backend, err := host.New(host.Options{Logger: log})
-		return backend, "", err
+		names[i] = b.name
 	}
-	return nil, "", usageError{fmt.Errorf("--sandbox %q is none of auto, local, docker, off, unsafe-host", s.sandbox)}
+	return nil, "", usageError{fmt.Errorf("--sandbox %q is none of %s", s.sandbox, strings.Join(names, ", "))}
+}
+
+// openBest opens [settings.bestSandbox], or says in one line why nothing can
+// be run, and what the user can do.
+func (s *settings) openBest(ctx context.Context, log *slog.Logger) (sandbox.Backend, string, error) {
+	backend, err := s.bestSandbox(ctx, log)
+	if err == nil {
+		return backend, "", nil
+	}
+	log.Warn("scripts cannot be run", "error", err)
+	reason := strings.ReplaceAll(err.Error(), "\n", "; ")
+	return nil, reason + ". To run scripts without isolation, the user starts skills-mcp with --sandbox=unsafe-host.", nil
 }
 
 // bestSandbox opens the local sandbox in its full tier, which starts fastest
@@ -80,7 +104,7 @@ func (s *settings) bestSandbox(ctx context.Context, log *slog.Logger) (sandbox.B
 	if localErr == nil && own.Info().Tier == "full" {
 		return own, nil
 	}
-	containers, dockerErr := s.openDocker(ctx, log, true)
+	containers, dockerErr := s.openDocker(ctx, log)
 	if dockerErr == nil && len(s.show) > 0 {
 		log.Warn("containers do not see what --show names")
 	}
@@ -106,7 +130,7 @@ func (s *settings) openLocal(ctx context.Context, log *slog.Logger) (*local.Back
 // checkShow makes the paths of --show absolute and refuses those that programs
 // must not see.
 func (s *settings) checkShow() error {
-	if len(s.show) > 0 && s.sandbox != sandboxAuto && s.sandbox != sandboxLocal {
+	if len(s.show) > 0 && s.sandbox != "auto" && s.sandbox != "local" {
 		return usageError{fmt.Errorf("--show is for the local sandbox, not for --sandbox=%s", s.sandbox)}
 	}
 	project, err := projectDir()
@@ -130,12 +154,6 @@ func (s *settings) checkShow() error {
 	return nil
 }
 
-func (s *settings) openDocker(ctx context.Context, log *slog.Logger, here bool) (*docker.Backend, error) {
-	return docker.New(ctx, docker.Options{Here: here, Image: s.dockerImage, Runtime: s.dockerRuntime, Logger: log})
-}
-
-// noSandbox says in one line why nothing can be run, and what the user can do.
-func noSandbox(err error) string {
-	reason := strings.ReplaceAll(err.Error(), "\n", "; ")
-	return reason + ". To run scripts without isolation, the user starts skills-mcp with --sandbox=unsafe-host."
+func (s *settings) openDocker(ctx context.Context, log *slog.Logger) (*docker.Backend, error) {
+	return docker.New(ctx, docker.Options{Image: s.dockerImage, Runtime: s.dockerRuntime, Logger: log, Here: s.sandbox == "auto"})
 }

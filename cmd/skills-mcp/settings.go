@@ -33,8 +33,7 @@ type settings struct {
 
 func (s *settings) register(flags *pflag.FlagSet) {
 	flags.SortFlags = false
-	flags.StringVar(&s.sandbox, "sandbox", sandboxAuto,
-		"`BACKEND` that runs scripts: auto (the best isolation there is, or\noff where there is none), local (kernel isolation, Linux), docker (a\ncontainer for every run), off, or unsafe-host (no isolation at all)")
+	flags.StringVar(&s.sandbox, "sandbox", backends[0].name, "`BACKEND` that runs scripts: "+backendHelp())
 	flags.StringVar(&s.dockerImage, "docker-image", docker.DefaultImage,
 		"`IMAGE` for --sandbox=docker, one that \"make image\" built or that is based\non such a one")
 	flags.StringVar(&s.dockerRuntime, "docker-runtime", "",
