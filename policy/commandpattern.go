@@ -22,7 +22,7 @@ type word struct {
 	// skill words name files of the skill, by a path relative to it.
 	skill bool
 	glob  string // for path.Match, where an asterisk is part of the word
-	text  string // without quotes, as spelling gives it, where neither any nor glob is set
+	text  string // without quotes, as normalize returns it, where neither any nor glob is set
 }
 
 // parseCommandPattern reads a pattern; fault is empty where it is usable.
@@ -92,10 +92,10 @@ func (p commandPattern) match(argv []token) bool {
 	if len(argv) == 0 || !p.words[0].match(argv[0]) {
 		return false
 	}
-	lastGuarded := 0
+	lastExact := 0
 	for i, t := range argv {
-		if t.guarded {
-			lastGuarded = i
+		if t.exact {
+			lastExact = i
 		}
 	}
 	i, j := 1, 1             // the next word and token
@@ -107,9 +107,9 @@ func (p commandPattern) match(argv []token) bool {
 				retryWord, retry = i+1, j+1
 			}
 			i, j = i+1, j+1
-		case i == len(p.words) && p.open && j > lastGuarded:
+		case i == len(p.words) && p.open && j > lastExact:
 			return true
-		case retryWord > 0 && !argv[retry].guarded:
+		case retryWord > 0 && !argv[retry].exact:
 			retry++
 			i, j = retryWord, retry
 		default:
@@ -123,12 +123,12 @@ func (p commandPattern) match(argv []token) bool {
 func (w word) match(t token) bool {
 	switch {
 	case w.any:
-		return !t.guarded
+		return !t.exact
 	case w.glob == "" && w.skill:
 		return w.text == t.skill
 	case w.glob == "":
 		return w.text == t.text || strings.Contains(w.text, "/") && trimDotSlash(w.text) == t.skill
-	case t.guarded:
+	case t.exact:
 		return false
 	}
 	// A pattern for files must not take an option.
@@ -149,9 +149,9 @@ func matchGlob(glob, text string) bool {
 	return err == nil && matched
 }
 
-// spelling takes a leading "./" off a path for which it makes no difference:
-// where no slash follows, it tells a file from a program on PATH.
-func spelling(text string) string {
+// normalize takes a leading "./" off a path for which it makes no difference:
+// where no slash follows, it makes a file of what is a program on PATH without.
+func normalize(text string) string {
 	if short := trimDotSlash(text); strings.Contains(short, "/") {
 		return short
 	}
@@ -171,7 +171,7 @@ func splitWords(text string) (words []word, fault string) {
 	return words, ""
 }
 
-// nextWord reads the word that text begins with and gives what follows it.
+// nextWord reads the word that text begins with, and returns what follows it.
 func nextWord(text string) (w word, rest, fault string) {
 	var b wordBuilder
 	var quoted byte
@@ -239,11 +239,11 @@ func (b *wordBuilder) word() (w word, fault string) {
 	glob := b.glob.String()
 	switch {
 	case b.asterisks == 0:
-		return word{text: spelling(b.text.String())}, ""
+		return word{text: normalize(b.text.String())}, ""
 	case glob == "*":
 		return word{any: true}, ""
 	case strings.HasPrefix(glob, "/"), strings.HasPrefix(glob, "~"):
 		return w, "an asterisk in a path that is not relative"
 	}
-	return word{glob: spelling(glob)}, ""
+	return word{glob: normalize(glob)}, ""
 }

@@ -17,7 +17,7 @@ const (
 	Deny
 )
 
-// String gives "allow", "deny", or "undecided" for any other value.
+// String returns "allow", "deny", or "undecided" for any other value.
 func (e Effect) String() string {
 	switch e {
 	case Allow:
@@ -28,7 +28,7 @@ func (e Effect) String() string {
 	return "undecided"
 }
 
-// Decision is the answer to a request. Policy gives decisions; only the
+// Decision is the answer to a request. Policy returns decisions; only the
 // server turns one into an error. Its texts quote at most a line of the
 // request and hold no host path that the request does not hold.
 type Decision struct {

@@ -62,7 +62,7 @@ func writeStub(t testing.TB, name string) {
 	}
 }
 
-// run gives the argument vectors that bash ran, when every stub exits with this
+// run returns the argument vectors that bash ran, when every stub exits with this
 // status, and what bash printed.
 func (l *laboratory) run(t testing.TB, request policy.Request, status string) (ran []string, output string) {
 	t.Helper()
@@ -107,7 +107,7 @@ func (l *laboratory) run(t testing.TB, request policy.Request, status string) (r
 }
 
 // compare runs a command that the policy allows and holds what ran against
-// what the policy took it to run. It tells whether it did.
+// what the policy took it to run. It reports whether it did.
 func (l *laboratory) compare(t testing.TB, request policy.Request) bool {
 	t.Helper()
 	command := request.Command
@@ -163,7 +163,7 @@ func unique(list []string) []string {
 	return slices.Compact(list)
 }
 
-// harmless tells whether bash printed only what an allowed command may cause:
+// harmless reports whether bash printed only what an allowed command may cause:
 // the times of `time`, and redirects from files and descriptors that are not
 // open. Stubs themselves print nothing.
 func harmless(output, command string, files []string) bool {

@@ -42,7 +42,7 @@ const (
 	writing
 )
 
-// String gives the name by which an author is told to list the family.
+// String returns the name by which an author is told to list the family.
 func (f family) String() string {
 	return [...]string{"a tool's name", "Bash", "Read", "Write"}[f]
 }
@@ -108,7 +108,7 @@ func textFault(text string) string {
 	return ""
 }
 
-// hidden tells whether a reader of r could see something else than a program
+// hidden reports whether a reader of r could see something else than a program
 // does: controls, format characters and every space but the plain one.
 func hidden(r rune) bool {
 	return r != ' ' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Z))

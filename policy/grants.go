@@ -16,7 +16,7 @@ type Grants struct {
 // Parse reads allowed-tools as a skill declares them: every element may hold
 // several entries, separated by spaces or commas outside parentheses. Faulty
 // entries grant nothing and are given as faults, each an [*EntryError]; the
-// others stand. A nil slice gives nil Grants: the skill declares none. An
+// others stand. For a nil slice they are nil: the skill declares none. An
 // empty one gives Grants that allow nothing.
 func Parse(declared []string) (grants *Grants, faults []error) {
 	if declared == nil {
@@ -41,7 +41,7 @@ func Parse(declared []string) (grants *Grants, faults []error) {
 	return grants, faults
 }
 
-// Entries gives the entries without a fault as they were declared, in that
+// Entries returns the entries without a fault as they were declared, in that
 // order, for people and models to read. It is nil for nil Grants.
 func (g *Grants) Entries() []string {
 	if g == nil {
@@ -54,7 +54,7 @@ func (g *Grants) Entries() []string {
 	return texts
 }
 
-// Execute tells whether there is anything that a skill with these grants may
+// Execute reports whether there is anything that a skill with these grants may
 // run: not what, and not whether it may run all that it has. It is true for nil
 // Grants.
 func (g *Grants) Execute() bool {
@@ -76,7 +76,7 @@ func (g *Grants) AnyProgram() []string {
 	return texts
 }
 
-// String gives all entries, separated by ", "; "nothing" where there are
+// String returns all entries, separated by ", "; "nothing" where there are
 // none, and "everything inside the sandbox" for nil Grants.
 func (g *Grants) String() string {
 	switch {
@@ -118,7 +118,7 @@ func (g *Grants) decideTool(name string, argv []string, at location) Decision {
 			return listed(e)
 		}
 	}
-	if e := g.forCommand(at, toolSpellings(argv)...); e != nil {
+	if e := g.forCommand(at, toolForms(argv)...); e != nil {
 		return listed(e)
 	}
 	return deny(ruleNotListed, fmt.Sprintf("The tool %s is not in the skill's allowed-tools.", quote(name)),
@@ -126,7 +126,7 @@ func (g *Grants) decideTool(name string, argv []string, at location) Decision {
 }
 
 func (g *Grants) decideScript(argv []string, at location) Decision {
-	if e := g.forCommand(at, scriptSpellings(argv)...); e != nil {
+	if e := g.forCommand(at, scriptForms(argv)...); e != nil {
 		return listed(e)
 	}
 	script := trimDotSlash(argv[0])
@@ -176,7 +176,7 @@ func (g *Grants) outsideSubset(err error) Decision {
 func (g *Grants) decideProgram(parsed program, at location) Decision {
 	var used []*entry
 	for _, argv := range parsed.commands {
-		e := g.forCommand(at, shellSpellings(argv)...)
+		e := g.forCommand(at, shellForms(argv)...)
 		if e == nil {
 			return g.unlisted(parsed, argv, at)
 		}
@@ -194,7 +194,7 @@ func (g *Grants) decideProgram(parsed program, at location) Decision {
 }
 
 // unlisted denies a command of a program that no entry grants. Where one grants
-// the skill's own file by that path, the denial names the spelling that is
+// the skill's own file by that path, the denial names the form that is
 // granted.
 func (g *Grants) unlisted(parsed program, argv []string, at location) Decision {
 	reason := fmt.Sprintf("The command %s is not in the skill's allowed-tools.", quote(commandLine(argv)))
@@ -202,19 +202,19 @@ func (g *Grants) unlisted(parsed program, argv []string, at location) Decision {
 	for i, text := range argv {
 		ours := slices.Clone(argv)
 		ours[i] = skillVariable + "/" + trimDotSlash(text)
-		if !strings.ContainsAny(text, "\"$`\\") && !setsVariables(argv) && g.forCommand(at, shellSpellings(ours)...) != nil {
+		if !strings.ContainsAny(text, "\"$`\\") && !setsVariables(argv) && g.forCommand(at, shellForms(ours)...) != nil {
 			return deny(ruleNotListed, fmt.Sprintf(workspaces, quote(text)),
 				g.hint(fmt.Sprintf("Write %s instead, or run it by `script` and `args`.", quote(commandLine(ours[i:i+1])))))
 		}
 	}
 	inSkill := location{inSkill: true, skillDir: at.skillDir}
-	if parsed.mover() == "" && g.forCommand(inSkill, shellSpellings(argv)...) != nil {
+	if parsed.mover() == "" && g.forCommand(inSkill, shellForms(argv)...) != nil {
 		return deny(ruleNotListed, reason, g.hint("Start it with `cwd`: \"skill\": paths in it are listed as those of the skill's own files."))
 	}
 	return deny(ruleNotListed, reason, g.hint(scriptAdvice))
 }
 
-// forPath gives the first entry that grants the path, or nil.
+// forPath returns the first entry that grants the path, or nil.
 func (g *Grants) forPath(f family, name string) *entry {
 	for _, e := range g.entries {
 		if e.family == f && (e.whole || e.path.match(name)) {
@@ -224,12 +224,12 @@ func (g *Grants) forPath(f family, name string) *entry {
 	return nil
 }
 
-// forCommand gives the first entry that grants any of the spellings of one
+// forCommand returns the first entry that grants any of the forms of one
 // command, or nil.
-func (g *Grants) forCommand(at location, spellings ...[]string) *entry {
-	guarded := make([][]token, len(spellings))
-	for i, argv := range spellings {
-		guarded[i] = guard(argv, at)
+func (g *Grants) forCommand(at location, forms ...[]string) *entry {
+	commands := make([][]token, len(forms))
+	for i, argv := range forms {
+		commands[i] = tokenize(argv, at)
 	}
 	for _, e := range g.entries {
 		if e.family != executing {
@@ -238,7 +238,7 @@ func (g *Grants) forCommand(at location, spellings ...[]string) *entry {
 		if e.whole {
 			return e
 		}
-		for _, argv := range guarded {
+		for _, argv := range commands {
 			if e.command.match(argv) {
 				return e
 			}

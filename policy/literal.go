@@ -43,7 +43,7 @@ func isSkillDir(part syntax.WordPart) bool {
 	return variable.Short && length == uint(len("$SKILL_DIR")) || !variable.Short && length == uint(len("${SKILL_DIR}"))
 }
 
-// literal gives what a word is after quote removal. A word with anything in
+// literal returns what a word is after quote removal. A word with anything in
 // it that bash would expand is an error, as in [parseProgram].
 func literal(word *syntax.Word) (string, error) {
 	var b strings.Builder

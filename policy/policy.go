@@ -1,5 +1,5 @@
 // Package policy decides what a skill may do. It is pure: it reads no file,
-// asks nobody, and knows nothing of MCP. What it does not understand it
+// asks no one, and knows nothing of MCP. What it does not understand it
 // denies.
 //
 // # Allowed tools

@@ -52,7 +52,7 @@ type Request struct {
 // requestFault says why a request cannot be run whatever the grants are.
 type requestFault struct{ rule, reason, hint string }
 
-// fault checks the request in itself. It gives nil where there is something
+// fault checks the request in itself. It returns nil where there is something
 // to decide.
 func (r Request) fault() *requestFault {
 	switch r.Op {
@@ -140,7 +140,7 @@ func namesPrivateDir(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), inPrivateDir)
 }
 
-// cleanRelative tells whether name is relative, in its shortest form, and
+// cleanRelative reports whether name is relative, in its shortest form, and
 // stays below where it starts. Unlike [io/fs.ValidPath] it takes names that
 // are not UTF-8: file systems do.
 func cleanRelative(name string) bool {

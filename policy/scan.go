@@ -15,7 +15,7 @@ type scanner struct {
 
 const separators = " \t\r\n,"
 
-// blank tells whether r looks like nothing.
+// blank reports whether r looks like nothing.
 func blank(r rune) bool { return r == ' ' || hidden(r) }
 
 // next finds the next entry; false means that there is none. A parenthesis
@@ -48,7 +48,7 @@ func (s *scanner) next() bool {
 	return true
 }
 
-// scanPattern reads the parenthesis that begins gap bytes after end and gives
+// scanPattern reads the parenthesis that begins gap bytes after end and returns
 // where it ends.
 func (s *scanner) scanPattern(start string, end, gap int) int {
 	if gap > 0 {
@@ -65,7 +65,7 @@ func (s *scanner) scanPattern(start string, end, gap int) int {
 	return open + length
 }
 
-// scanTail gives where the text that begins at end and is not separated from
+// scanTail returns where the text that begins at end and is not separated from
 // it ends.
 func scanTail(start string, end int) int {
 	for end < len(start) && !strings.ContainsRune(separators, rune(start[end])) {
@@ -80,7 +80,7 @@ func scanTail(start string, end int) int {
 	return end
 }
 
-// parenthesis gives the length of the balanced parenthesis that text begins
+// parenthesis returns the length of the balanced parenthesis that text begins
 // with, or -1. Quotes and backslashes hide parentheses.
 func parenthesis(text string) int {
 	depth := 0
@@ -119,7 +119,7 @@ func (s *scanner) entry() (e *entry, fault string) {
 	return newEntry(s.text, s.name, s.pattern, s.hasPattern)
 }
 
-// firstOf gives the first fault that is one.
+// firstOf returns the first fault that is one.
 func firstOf(faults ...string) string {
 	for _, fault := range faults {
 		if fault != "" {

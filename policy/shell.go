@@ -77,7 +77,7 @@ func checkText(text string) error {
 
 // check holds the parts of a program against each other.
 func (p program) check() error {
-	if len(p.commands) == 0 { // would be allowed by nobody's leave
+	if len(p.commands) == 0 { // no grant would have to allow it
 		return errors.New("no command in it")
 	}
 	// Elsewhere, a relative path is another file.

@@ -53,7 +53,7 @@ func (l location) text(word string) string {
 	if rest, ok := strings.CutPrefix(word, skillVariable); ok && l.skillDir != "" {
 		return l.skillDir + rest
 	}
-	return spelling(word)
+	return normalize(word)
 }
 
 // plain reports whether the value of $SKILL_DIR is one word where it stands

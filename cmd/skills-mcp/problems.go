@@ -48,7 +48,7 @@ func grantProblems(skill *catalog.Skill) (problems []catalog.Problem) {
 	return problems
 }
 
-// toolProblems gives what is wrong with a skill's tools.json.
+// toolProblems returns what is wrong with a skill's tools.json.
 func toolProblems(skill *catalog.Skill) []catalog.Problem {
 	tree, err := resources.OpenSkill(skill)
 	if err != nil {

@@ -58,7 +58,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.logFormat, "log-format", "auto", "`FORMAT` of the log: auto (text on a terminal, else JSON), text or json")
 }
 
-// policy gives the operator's policy.
+// policy returns the operator's policy.
 func (s *settings) policy() (policy.Policy, error) {
 	mode := policy.Mode(s.allowedTools)
 	if mode != policy.Enforce && mode != policy.Log {
@@ -67,7 +67,7 @@ func (s *settings) policy() (policy.Policy, error) {
 	return policy.Policy{Mode: mode}, nil
 }
 
-// wantedToolsets gives the toolsets that are switched on, each once.
+// wantedToolsets returns the toolsets that are switched on, each once.
 func (s *settings) wantedToolsets() ([]server.Toolset, error) {
 	var wanted []server.Toolset
 	for _, name := range s.toolsets {
@@ -82,7 +82,7 @@ func (s *settings) wantedToolsets() ([]server.Toolset, error) {
 	return wanted, nil
 }
 
-// roots reads the ROOT arguments, or gives the default roots.
+// roots reads the ROOT arguments, or returns the default roots.
 func (s *settings) roots(arguments []string) ([]catalog.Root, error) {
 	project, err := projectDir()
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *settings) roots(arguments []string) ([]catalog.Root, error) {
 }
 
 // projectDir is what relative paths are relative to. Hosts start servers in
-// directories of their own choice; Claude Code tells the project's.
+// directories of their own choice; Claude Code names the project's.
 func projectDir() (string, error) {
 	if dir := os.Getenv("CLAUDE_PROJECT_DIR"); dir != "" {
 		return dir, nil

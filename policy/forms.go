@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// interpretersOf gives the programs that authors write before a script with
+// interpretersOf has the programs that authors write before a script with
 // this extension.
 var interpretersOf = map[string][]string{
 	".py":   {"python3", "python"},
@@ -23,47 +23,47 @@ var interpretersOf = map[string][]string{
 	".r":    {"Rscript"},
 }
 
-// scriptSpellings gives the commands by which an author may have allowed a
+// scriptForms returns the commands by which an author may have allowed a
 // script of the skill: the path itself, and after its interpreter.
-func scriptSpellings(argv []string) [][]string {
+func scriptForms(argv []string) [][]string {
 	script := trimDotSlash(argv[0])
 	command := append([]string{skillVariable + "/" + script}, argv[1:]...)
-	spellings := [][]string{command}
+	forms := [][]string{command}
 	for _, interpreter := range interpretersOf[path.Ext(script)] {
-		spellings = append(spellings, append([]string{interpreter}, command...))
+		forms = append(forms, append([]string{interpreter}, command...))
 	}
 	if !strings.Contains(script, "/") {
 		// As a program without a slash in its name.
-		spellings = append(spellings, append([]string{script}, argv[1:]...))
+		forms = append(forms, append([]string{script}, argv[1:]...))
 	}
-	return spellings
+	return forms
 }
 
-// toolSpellings gives the same for a tools.json tool, whose program is either
+// toolForms returns the same for a tools.json tool, whose program is either
 // a script of the skill, which has a slash in it, or found on PATH.
-func toolSpellings(argv []string) [][]string {
+func toolForms(argv []string) [][]string {
 	if strings.Contains(argv[0], "/") && cleanRelative(trimDotSlash(argv[0])) {
-		return scriptSpellings(argv)
+		return scriptForms(argv)
 	}
-	return shellSpellings(argv)
+	return shellForms(argv)
 }
 
-// shellSpellings gives a command as it is, and without the wrappers before
+// shellForms returns a command as it is, and without the wrappers before
 // it. Only wrappers without flags are taken off: a flag can change what runs,
 // and `command -v` runs nothing.
-func shellSpellings(argv []string) [][]string {
-	spellings := [][]string{argv}
+func shellForms(argv []string) [][]string {
+	forms := [][]string{argv}
 	for {
 		inner := unwrap(argv)
 		if inner == nil {
-			return spellings
+			return forms
 		}
-		spellings = append(spellings, inner)
+		forms = append(forms, inner)
 		argv = inner
 	}
 }
 
-// unwrap takes one wrapper off, or gives nil.
+// unwrap takes one wrapper off, or returns nil.
 func unwrap(argv []string) []string {
 	if !wrappers[argv[0]] {
 		return nil
@@ -80,7 +80,7 @@ func unwrap(argv []string) []string {
 	return inner
 }
 
-// isDuration tells whether text is what timeout takes: a decimal number and
+// isDuration reports whether text is what timeout takes: a decimal number and
 // perhaps a unit.
 func isDuration(text string) bool {
 	number := strings.TrimRight(text, "smhd")

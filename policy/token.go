@@ -12,9 +12,9 @@ type token struct {
 	text string // as [location.text] returns it
 	// skill is the path of the skill's own file that the word names, or empty.
 	skill string
-	// guarded words turn the rest of the command into another program. Only
+	// exact words turn the rest of the command into another program. Only
 	// a pattern that has the very word matches them; no asterisk does.
-	guarded bool
+	exact bool
 }
 
 // set makes a set of space-separated names.
@@ -78,9 +78,9 @@ var (
 	}
 )
 
-// guard marks the words of a command that only their own name in a pattern
-// may allow.
-func guard(argv []string, at location) []token {
+// tokenize returns the words of a command, and marks those that only their own
+// name in a pattern may allow.
+func tokenize(argv []string, at location) []token {
 	tokens := make([]token, len(argv))
 	for i, text := range argv {
 		tokens[i] = token{text: at.text(text), skill: at.skillPath(text)}
@@ -101,13 +101,13 @@ func guard(argv []string, at location) []token {
 	var options []string
 	for i, text := range programs {
 		name := path.Base(text)
-		tokens[i].guarded = launchers[name] || interpreters[name]
+		tokens[i].exact = launchers[name] || interpreters[name]
 		options = append(options, actions[name]...)
 	}
 	for i := range tokens[1:] {
 		for _, option := range options {
 			if strings.HasPrefix(argv[i+1], option) {
-				tokens[i+1].guarded = true
+				tokens[i+1].exact = true
 			}
 		}
 	}
