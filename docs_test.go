@@ -8,20 +8,20 @@ import (
 	"testing"
 )
 
-// TestReadmeDependencies: README gives a reason for every module that we
-// require ourselves, and for no other.
-func TestReadmeDependencies(t *testing.T) {
+// TestDocumentedDependencies: ARCHITECTURE.md gives a reason for every module
+// that we require ourselves, and for no other.
+func TestDocumentedDependencies(t *testing.T) {
 	mod, err := os.ReadFile("go.mod")
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme, err := os.ReadFile("README.md")
+	page, err := os.ReadFile("ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, found := strings.Cut(string(readme), "\n## Dependencies\n")
+	_, table, found := strings.Cut(string(page), "\n## Dependencies\n")
 	if !found {
-		t.Fatal("README has no section on dependencies")
+		t.Fatal("ARCHITECTURE.md has no section on dependencies")
 	}
 	table, _, _ = strings.Cut(table, "\n## ")
 	named := map[string]bool{}
@@ -30,27 +30,28 @@ func TestReadmeDependencies(t *testing.T) {
 	}
 	for _, match := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(string(mod), -1) {
 		if !named[match[1]] {
-			t.Errorf("README does not say why %s is required", match[1])
+			t.Errorf("ARCHITECTURE.md does not say why %s is required", match[1])
 		}
 		delete(named, match[1])
 	}
 	for module := range named {
-		t.Errorf("README has a reason for %s, which is not required", module)
+		t.Errorf("ARCHITECTURE.md has a reason for %s, which is not required", module)
 	}
 }
 
-// TestReadmePromises: the tests that README names for its promises are there.
+// TestDocumentedPromises: the tests that docs/sandboxes.md names for its
+// promises are there.
 // A name is a package's directory and a test, as in `sandbox/local.TestEscapes`,
 // or a directory and the beginning of a case, as in `sandbox/sandboxtest: quota-`.
-func TestReadmePromises(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
+func TestDocumentedPromises(t *testing.T) {
+	page, err := os.ReadFile("docs/sandboxes.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, found := strings.Cut(string(readme), "<!-- promises -->\n")
+	_, table, found := strings.Cut(string(page), "<!-- promises -->\n")
 	table, _, closed := strings.Cut(table, "<!-- /promises -->\n")
 	if !found || !closed {
-		t.Fatal("README has no table of promises")
+		t.Fatal("docs/sandboxes.md has no table of promises")
 	}
 	for row := range strings.Lines(table) {
 		if !strings.HasPrefix(row, "| ") || strings.HasPrefix(row, "| promise") {
@@ -67,12 +68,12 @@ func TestReadmePromises(t *testing.T) {
 			want = "\nfunc " + test + "(t *testing.T)"
 		}
 		if !sourceHas(t, dir, want) {
-			t.Errorf("README names %s: there is no %q", match[0], want)
+			t.Errorf("docs/sandboxes.md names %s: there is no %q", match[0], want)
 		}
 	}
 }
 
-// sourceHas tells whether a Go file of a directory has a text.
+// sourceHas reports whether a Go file of a directory has a text.
 func sourceHas(t *testing.T, dir, text string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))

@@ -12,25 +12,25 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 )
 
-var update = flag.Bool("update", false, "write the generated part of README.md anew")
+var update = flag.Bool("update", false, "write the table of rules in docs/writing-skills.md")
 
-// TestReadmeRules: README's table of rules is the code's.
-func TestReadmeRules(t *testing.T) {
-	const readme, begin, end = "../README.md", "<!-- rules -->\n", "<!-- /rules -->\n"
-	text, err := os.ReadFile(readme)
+// TestDocumentedRules: the documented table of rules is the code's.
+func TestDocumentedRules(t *testing.T) {
+	const page, begin, end = "../docs/writing-skills.md", "<!-- rules -->\n", "<!-- /rules -->\n"
+	text, err := os.ReadFile(page)
 	check(t, err)
 	before, rest, ok := strings.Cut(string(text), begin)
 	table, after, found := strings.Cut(rest, end)
 	if !ok || !found {
-		t.Fatalf("README has no table between %q and %q", begin, end)
+		t.Fatalf("%s has no table between %q and %q", page, begin, end)
 	}
 	want := rulesTable()
 	if *update {
-		check(t, os.WriteFile(readme, []byte(before+begin+want+end+after), 0o644))
+		check(t, os.WriteFile(page, []byte(before+begin+want+end+after), 0o644))
 		return
 	}
 	if diff := cmp.Diff(want, table); diff != "" {
-		t.Errorf("README's table of rules (-want +got; -update writes it):\n%s", diff)
+		t.Errorf("%s, rules (-want +got; -update writes them):\n%s", page, diff)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the README's table of clients again")
+var update = flag.Bool("update", false, "write the table of clients in docs/protocol.md")
 
 // pin is where the version of a package is set down.
 type pin struct {
@@ -30,24 +30,24 @@ func (p pin) version(t *testing.T) string {
 	return rest[:end]
 }
 
-// The README names the clients that are driven, and their versions.
-func TestReadmeNamesTheClients(t *testing.T) {
-	const readme, begin, end = "../README.md", "<!-- clients -->\n", "<!-- /clients -->\n"
-	text := contentsOf(t, readme)
+// The page on the protocol names the clients that are driven, and their versions.
+func TestDocumentedClients(t *testing.T) {
+	const page, begin, end = "../docs/protocol.md", "<!-- clients -->\n", "<!-- /clients -->\n"
+	text := contentsOf(t, page)
 	before, rest, ok := strings.Cut(text, begin)
 	table, after, found := strings.Cut(rest, end)
 	if !ok || !found {
-		t.Fatalf("%s has no table between %q and %q", readme, begin, end)
+		t.Fatalf("%s has no table between %q and %q", page, begin, end)
 	}
 	want := clientsTable(t)
 	switch {
 	case table == want:
 	case *update:
-		if err := os.WriteFile(readme, []byte(before+begin+want+end+after), 0o644); err != nil {
+		if err := os.WriteFile(page, []byte(before+begin+want+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s does not have this table; go test -update writes it:\n%s", readme, want)
+		t.Errorf("%s does not have this table; go test -update writes it:\n%s", page, want)
 	}
 }
 

@@ -13,15 +13,15 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
-// TestReadmeCodes: README's table of error codes is the code's.
-func TestReadmeCodes(t *testing.T) {
-	const readme, begin, end = "../README.md", "<!-- codes -->\n", "<!-- /codes -->\n"
-	text, err := os.ReadFile(readme)
+// TestDocumentedCodes: the documented table of error codes is the code's.
+func TestDocumentedCodes(t *testing.T) {
+	const page, begin, end = "../docs/tools-and-errors.md", "<!-- codes -->\n", "<!-- /codes -->\n"
+	text, err := os.ReadFile(page)
 	must(t, err)
 	before, rest, ok := strings.Cut(string(text), begin)
 	table, after, found := strings.Cut(rest, end)
 	if !ok || !found {
-		t.Fatalf("README has no table between %q and %q", begin, end)
+		t.Fatalf("%s has no table between %q and %q", page, begin, end)
 	}
 	var want strings.Builder
 	want.WriteString("| code | meaning |\n|---|---|\n") // a comment behind it would end the table
@@ -29,10 +29,10 @@ func TestReadmeCodes(t *testing.T) {
 		fmt.Fprintf(&want, "| `%s` | %s |\n", code, failure.Codes[code])
 	}
 	if *update {
-		must(t, os.WriteFile(readme, []byte(before+begin+want.String()+end+after), 0o644))
+		must(t, os.WriteFile(page, []byte(before+begin+want.String()+end+after), 0o644))
 		return
 	}
 	if diff := cmp.Diff(want.String(), table); diff != "" {
-		t.Errorf("README's table of codes (-want +got; -update writes it):\n%s", diff)
+		t.Errorf("%s, codes (-want +got; -update writes them):\n%s", page, diff)
 	}
 }

@@ -9,5 +9,5 @@
 //
 // A check of the suite that fails or warns fails the test, unless expected.txt
 // lists it with the reason; one that is listed there and passes fails it too.
-// The README's section of results is generated from the runs: go test -update.
+// The section of results in docs/protocol.md is generated from the runs: go test -update.
 package conformance

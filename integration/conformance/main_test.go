@@ -9,7 +9,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
-var update = flag.Bool("update", false, "write the README's section of results anew")
+var update = flag.Bool("update", false, "write the section of results in docs/protocol.md")
 
 // Roots that the tests serve: good skills, and skills with a fault each.
 const (

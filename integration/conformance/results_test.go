@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// The results stand in the README, between two lines. What is there is
+// The results stand in the page on the protocol, between two lines. What is there is
 // generated.
 const (
-	readme       = "../../README.md"
+	page         = "../../docs/protocol.md"
 	resultsBegin = "<!-- conformance -->\n"
 	resultsEnd   = "<!-- /conformance -->\n"
 )
@@ -61,26 +61,26 @@ func (o *outcome) complete() bool {
 	return ran == len(inspections())
 }
 
-// compare holds the README's section to what was found, or writes it with
+// compare holds the page's section to what was found, or writes it with
 // -update.
 func (o *outcome) compare(t *testing.T, known []expectation) {
 	t.Helper()
 	text := o.markdown(t, known)
-	written, err := os.ReadFile(readme)
+	written, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, rest, begins := strings.Cut(string(written), resultsBegin)
 	section, after, ends := strings.Cut(rest, resultsEnd)
 	if !begins || !ends {
-		t.Fatalf("%s has no section between %q and %q", readme, resultsBegin, resultsEnd)
+		t.Fatalf("%s has no section between %q and %q", page, resultsBegin, resultsEnd)
 	}
 	switch {
 	case section == text:
 	case !*update:
-		t.Errorf("%s does not say what was found; go test -update writes it:\n%s", readme, text)
+		t.Errorf("%s does not say what was found; go test -update writes it:\n%s", page, text)
 	default:
-		if err := os.WriteFile(readme, []byte(before+resultsBegin+text+resultsEnd+after), 0o644); err != nil {
+		if err := os.WriteFile(page, []byte(before+resultsBegin+text+resultsEnd+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

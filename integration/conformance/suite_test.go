@@ -13,7 +13,7 @@ import (
 )
 
 // TestConformance runs every scenario and the inspector, and compares the
-// outcome with the README.
+// outcome with docs/protocol.md.
 func TestConformance(t *testing.T) {
 	node := node(t)
 	known := readExpected(t)

@@ -53,7 +53,7 @@ const (
 	Internal           Code = "internal_error"
 )
 
-// Codes tells what every code means; README's table is checked against it.
+// Codes tells what every code means; the table in docs/tools-and-errors.md is checked against it.
 var Codes = map[Code]string{
 	SkillNotFound:      "No skill has that name.",
 	InvalidFrontmatter: "The skill's entry document cannot be parsed any more.",
