@@ -124,25 +124,43 @@ func roomViolations(p goPackage, dir string) []string {
 			found = append(found, fmt.Sprintf("%s: imports %s", dir, target))
 		}
 	}
-	return append(found, backendViolations(p, dir)...)
+	return append(found, sandboxViolations(p, dir)...)
 }
 
-// backendViolations holds sandbox's own order: the port knows no backend, and
-// no backend knows another. Every one of them may use the contract suite.
-func backendViolations(p goPackage, dir string) []string {
+// sandboxImports says what each part of sandbox may import of the others. The
+// port, "", knows none of them, and no backend knows another. Tests may use the
+// contract suite, and workspaces as a server has them.
+var sandboxImports = map[string][]string{
+	"":            {},
+	"internal":    {"", "command"},
+	"command":     {""},
+	"queue":       {""},
+	"workspaces":  {"", "internal"},
+	"local":       {"", "command", "internal"},
+	"docker":      {"", "command", "internal"},
+	"host":        {"", "command", "internal"},
+	"sandboxtest": {"", "internal"},
+}
+
+// sandboxViolations holds sandbox's own order.
+func sandboxViolations(p goPackage, dir string) []string {
 	if room(dir) != "sandbox" {
 		return nil
 	}
-	backend := strings.Split(dir+"/", "/")[1]
+	part := strings.Split(dir+"/", "/")[1]
+	allowed, known := sandboxImports[part]
+	if !known {
+		return []string{fmt.Sprintf("%s: no such part of sandbox", dir)}
+	}
 	var found []string
 	for _, imported := range p.imports() {
 		target, ours := inModule(imported)
 		if !ours || room(target) != "sandbox" {
 			continue
 		}
-		switch other := strings.Split(target+"/", "/")[1]; other {
-		case "", backend, "sandboxtest", "internal":
-		default:
+		other := strings.Split(target+"/", "/")[1]
+		inTest := !slices.Contains(p.Imports, imported) && (other == "sandboxtest" || other == "workspaces")
+		if other != part && !slices.Contains(allowed, other) && !inTest {
 			found = append(found, fmt.Sprintf("%s: imports %s", dir, target))
 		}
 	}
@@ -222,7 +240,12 @@ func TestImportRulesFindWhatBreaksThem(t *testing.T) {
 		want []string
 	}{
 		{"a room uses what it may", ours("resources", module+"/catalog", "os"), nil},
-		{"a backend uses the port and the suite", ours("sandbox/local", module+"/sandbox", module+"/sandbox/sandboxtest"), nil},
+		{"a backend uses the port and what backends share", ours("sandbox/local", module+"/sandbox", module+"/sandbox/command", module+"/sandbox/internal/disk"), nil},
+		{
+			"a backend's tests use the suite and workspaces",
+			goPackage{ImportPath: module + "/sandbox/local", Name: "local", XTestImports: []string{module + "/sandbox/sandboxtest", module + "/sandbox/workspaces"}},
+			nil,
+		},
 		{"the server uses mcp-go", ours("server/wire", "github.com/mark3labs/mcp-go/mcp"), nil},
 		{
 			"a test uses the fixtures",
@@ -256,6 +279,9 @@ func TestImportRulesFindWhatBreaksThem(t *testing.T) {
 			[]string{"cmd/skills-mcp: imports integration/program"},
 		},
 		{"another backend", ours("sandbox/local", module+"/sandbox/docker"), []string{"sandbox/local: imports sandbox/docker"}},
+		{"workspaces from a backend", ours("sandbox/local", module+"/sandbox/workspaces"), []string{"sandbox/local: imports sandbox/workspaces"}},
+		{"the suite from a backend", ours("sandbox/local", module+"/sandbox/sandboxtest"), []string{"sandbox/local: imports sandbox/sandboxtest"}},
+		{"a part of sandbox without rules", ours("sandbox/attic"), []string{"sandbox/attic: no such part of sandbox"}},
 		{"a backend from the port", ours("sandbox", module+"/sandbox/local"), []string{"sandbox: imports sandbox/local"}},
 		{"the protocol in main", ours("cmd/skills-mcp", "github.com/mark3labs/mcp-go/server"),
 			[]string{"cmd/skills-mcp: imports github.com/mark3labs/mcp-go/server, which only server may"}},

@@ -30,7 +30,18 @@ type SetupError struct {
 	Err error
 }
 
+// MissingDir returns the [SetupError] for a directory, the "skill" or the
+// "workspace", that cannot be used.
+func MissingDir(which string, err error) error {
+	return &SetupError{
+		Rule:    which + "-missing",
+		Message: "the " + which + " directory is not there or cannot be opened",
+		Hint:    "It may have been removed meanwhile: look again which there are.",
+		Err:     err,
+	}
+}
+
 func (e *SetupError) Error() string { return e.Message }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *SetupError) Unwrap() error { return e.Err }

@@ -11,7 +11,7 @@ import (
 // Backend runs programs of skills.
 //
 // Run starts one program, waits until its whole process tree is dead and
-// gives the result. A program's own failure, a timeout, a signal or an
+// returns the result. A program's own failure, a timeout, a signal or an
 // output limit is a Result, never an error: an error means that the program
 // was not started, and wraps [ErrUnavailable] or a [SetupError]. When ctx
 // ends, the tree is killed and the Result's Status is [Canceled]. Run may be
@@ -34,7 +34,7 @@ type Info struct {
 	// Notice is one sentence for people and models that says what is and is
 	// not isolated.
 	Notice string
-	// Network tells that programs have the network of the machine.
+	// Network reports that programs have the network of the machine.
 	Network bool
 	// SkillDir and Workspace are the two directories as programs see them:
 	// a path, or a variable such as "$SKILL_DIR" where it differs by run.
@@ -82,10 +82,10 @@ type Spec struct {
 	// Owner is whose HOME and TMPDIR the program gets: one version of a skill.
 	Owner  string
 	Limits Limits
-	// Caller is who wants the run, so that callers wait in turns (see
-	// [Queue]). Backends make nothing of it.
+	// Caller is who wants the run, so that callers wait in turns in a queue.
+	// Backends ignore it.
 	Caller string
-	// NoWait has a [Queue] refuse the run with [ErrBusy] where it would wait.
+	// NoWait has a queue refuse the run where it would wait.
 	NoWait bool
 	// Progress, if set, is called from one goroutine with the newest whole
 	// line of output, at most four times a second.
@@ -120,7 +120,7 @@ type Limits struct {
 	// WorkspaceBytes is how much disk space, and WorkspaceFiles how many files
 	// and directories, the workspace may hold, with all that is in
 	// Spec.Private; directories that cannot be looked into, unreadable or more
-	// than 64 deep, are too much (see [Measure]). A run that leads beyond one of
+	// than 64 deep, are too much. A run that leads beyond one of
 	// them is killed with [QuotaExceeded] soon after. One that found it so is
 	// killed where it adds to it, so that it can tidy up; what is of no program
 	// that runs is removed from Spec.Private then. Default
@@ -142,7 +142,7 @@ const (
 	DefaultWorkspaceFiles = 50_000
 )
 
-// Status tells how a run ended.
+// Status is how a run ended.
 type Status string
 
 // The ways in which a run can end.
@@ -185,7 +185,7 @@ type Result struct {
 	// ArtifactsOmitted counts those beyond [MaxArtifacts] and special files
 	// and links, which are never artifacts.
 	ArtifactsOmitted int
-	// ChangesLost tells that the run was not in Workspace itself but in a
+	// ChangesLost reports that the run was not in Workspace itself but in a
 	// copy, and that of what it changed there some or all did not come back.
 	ChangesLost bool
 	Info        Info

@@ -7,12 +7,14 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/command"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
 // advice says what may be behind a program's failure, and how to go on. It is
 // empty where nothing is known, and where the program did not fail by itself,
 // unless it may have waited for a network.
-func (s *Server) advice(ctx context.Context, run staged, workspace sandbox.Workspace, result sandbox.Result) string {
+func (s *Server) advice(ctx context.Context, run staged, workspace workspaces.Workspace, result sandbox.Result) string {
 	refused := refusedAdvice(run.spec, result)
 	if result.Status != sandbox.Exited || result.ExitCode == 0 {
 		return refused
@@ -40,7 +42,7 @@ const maxStrays = 2
 
 // strayAdvice is about paths in a shell command that are relative to the skill,
 // though the command started in the workspace.
-func (s *Server) strayAdvice(run staged, workspace sandbox.Workspace) string {
+func (s *Server) strayAdvice(run staged, workspace workspaces.Workspace) string {
 	if run.spec.Shell == "" || run.spec.InSkill {
 		return ""
 	}
@@ -73,7 +75,7 @@ func (s *Server) strayAdvice(run staged, workspace sandbox.Workspace) string {
 // wayTo says how a program gets at a file of the skill.
 func (s *Server) wayTo(run staged, name string) string {
 	var ways []string
-	if programs, err := sandbox.Interpreters(run.copy.Dir, name); err == nil && programs != nil {
+	if programs, err := command.Interpreters(run.copy.Dir, name); err == nil && programs != nil {
 		ways = append(ways, fmt.Sprintf("run it with `script`: %q and `args`", name))
 	}
 	if !strings.ContainsAny(name, "\"$`\\") {

@@ -11,6 +11,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -104,8 +105,8 @@ func (s *Server) writtenPath(ctx context.Context, path, handle, name string) (wo
 
 // write writes to a workspace what adds so many bytes to it, one call at a
 // time, and tells subscribers.
-func (s *Server) write(workspace sandbox.Workspace, adds int, do func(*resources.Tree) error) error {
-	defer workspace.Hold()()
+func (s *Server) write(workspace workspaces.Workspace, adds int, do func(*resources.Tree) error) error {
+	defer workspace.Acquire()()
 	s.edits.Lock()
 	defer s.edits.Unlock()
 	tree, err := resources.OpenUntrusted(workspace.Dir)
@@ -121,11 +122,11 @@ func (s *Server) write(workspace sandbox.Workspace, adds int, do func(*resources
 }
 
 // roomFor holds writes to the quota that programs have.
-func roomFor(workspace sandbox.Workspace, adds int) error {
+func roomFor(workspace workspaces.Workspace, adds int) error {
 	if adds < 0 {
 		return nil
 	}
-	most := sandbox.Usage{Bytes: sandbox.DefaultWorkspaceBytes - int64(adds), Files: sandbox.DefaultWorkspaceFiles - 1}
+	most := workspaces.Usage{Bytes: sandbox.DefaultWorkspaceBytes - int64(adds), Files: sandbox.DefaultWorkspaceFiles - 1}
 	used := workspace.Usage(most)
 	switch {
 	case used.Bytes > most.Bytes || used.Files > most.Files:
@@ -139,7 +140,7 @@ func roomFor(workspace sandbox.Workspace, adds int) error {
 }
 
 // writtenAnswer tells what was written, and by which handle and URI to go on.
-func writtenAnswer(workspace sandbox.Workspace, file, text string) *mcp.CallToolResult {
+func writtenAnswer(workspace workspaces.Workspace, file, text string) *mcp.CallToolResult {
 	link := mcp.NewResourceLink(workspaceURI(workspace.Handle, file), strings.ToValidUTF8(file, "\uFFFD"), "Written by this call", resources.TypeByName(file))
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text + "workspace " + workspace.Handle + "\n"), link}}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -90,8 +91,8 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 }
 
 // run runs a program in a workspace, and tells the caller of its progress.
-func (s *Server) run(ctx context.Context, workspace sandbox.Workspace, spec sandbox.Spec) (sandbox.Result, error) {
-	defer workspace.Hold()()
+func (s *Server) run(ctx context.Context, workspace workspaces.Workspace, spec sandbox.Spec) (sandbox.Result, error) {
+	defer workspace.Acquire()()
 	defer s.workspaceChanged(workspace)
 	spec.Workspace, spec.Private, spec.Caller = workspace.Dir, workspace.Private, caller(ctx)
 	spec.Progress = progressFrom(ctx)
@@ -109,7 +110,7 @@ func (s *Server) executable() error {
 }
 
 // workspace gives the named workspace, or the caller's default.
-func (s *Server) workspace(ctx context.Context, handle string) (sandbox.Workspace, error) {
+func (s *Server) workspace(ctx context.Context, handle string) (workspaces.Workspace, error) {
 	if handle != "" {
 		return s.opts.Workspaces.Get(handle)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -87,7 +88,7 @@ type execSandbox struct {
 // execAnswer tells a run's outcome as structure, as text and as links. The
 // digest is that of the skill as the program saw it, or empty; the advice adds
 // to what to do next where the run failed.
-func execAnswer(workspace sandbox.Workspace, digest string, result sandbox.Result, advice string) *mcp.CallToolResult {
+func execAnswer(workspace workspaces.Workspace, digest string, result sandbox.Result, advice string) *mcp.CallToolResult {
 	output := execOutput{
 		Status:           result.Status,
 		Signal:           result.Signal,
@@ -173,7 +174,7 @@ func endingFailure(result sandbox.Result) *failure.Failure {
 }
 
 // streamText joins what was kept of a stream; what is not UTF-8 is replaced.
-func streamText(workspace sandbox.Workspace, out sandbox.Output) (text, file string) {
+func streamText(workspace workspaces.Workspace, out sandbox.Output) (text, file string) {
 	if out.Spill != "" {
 		file = savedURI(workspace.Handle, out.Spill)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/host"
+	"github.com/skills-mcp/skills-mcp/sandbox/queue"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
@@ -20,7 +22,7 @@ type fixture struct {
 	root          string
 	workspaceBase string
 	copyBase      string
-	workspaces    *sandbox.Workspaces
+	workspaces    *workspaces.Store
 	catalog       *catalog.Catalog
 	server        *server.Server
 
@@ -47,11 +49,11 @@ func newFixtureWith(t testing.TB, root string, wrap func(sandbox.Backend) sandbo
 	}
 	t.Cleanup(func() { _ = skills.Close() })
 	f.catalog = skills
-	limits := sandbox.WorkspaceOptions{Now: f.clock}
+	limits := workspaces.Options{Now: f.clock}
 	if slices.Contains(options, "workspaces=1") {
 		limits.Max = 1
 	}
-	f.workspaces, err = sandbox.NewWorkspaces(f.workspaceBase, limits)
+	f.workspaces, err = workspaces.New(f.workspaceBase, limits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,7 @@ func newFixtureWith(t testing.TB, root string, wrap func(sandbox.Backend) sandbo
 		t.Cleanup(func() { _ = backend.Close() })
 		opts.Sandbox = wrap(backend)
 		if slices.Contains(options, "runs=1") {
-			opts.Sandbox = sandbox.NewQueue(opts.Sandbox, sandbox.QueueOptions{Running: 1, Waiting: 1})
+			opts.Sandbox = queue.New(opts.Sandbox, queue.Options{Running: 1, Waiting: 1})
 		}
 	}
 	opts.CompatIndex = slices.Contains(options, "compat-index")

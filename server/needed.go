@@ -8,7 +8,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
-	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/command"
 )
 
 // maxProbedScripts is how many scripts of a skill are looked at.
@@ -50,7 +50,7 @@ func scriptsOf(dir string, files []resources.Entry) (scripts []needed) {
 		if file.Dir || top == "assets" || top == "references" || elsewhere || !utf8.ValidString(file.Path) {
 			continue
 		}
-		programs, err := sandbox.Interpreters(dir, file.Path)
+		programs, err := command.Interpreters(dir, file.Path)
 		if err == nil && len(programs) > 0 && len(scripts) < maxProbedScripts {
 			scripts = append(scripts, needed{script: file.Path, programs: programs})
 		}

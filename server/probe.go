@@ -113,6 +113,6 @@ func (s *Server) probe(ctx context.Context, skill *catalog.Skill, copied *resour
 	if err != nil {
 		return nil, err
 	}
-	defer run.workspace.Hold()()
+	defer run.workspace.Acquire()()
 	return run.all(all, localModules(entries))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
 // Programs of ours that tell what is missing, in the sandbox itself. They read
@@ -33,7 +34,7 @@ type probing struct {
 	backend   sandbox.Backend
 	copied    *resources.Copy
 	owner     string
-	workspace sandbox.Workspace
+	workspace workspaces.Workspace
 	caller    string
 }
 

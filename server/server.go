@@ -27,6 +27,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
 // Options are what a server is made of.
@@ -44,7 +45,7 @@ type Options struct {
 	Unavailable string
 	// Workspaces hold what programs write. Required where Sandbox is set;
 	// the caller closes them.
-	Workspaces *sandbox.Workspaces
+	Workspaces *workspaces.Store
 	// Toolsets are the sets of tools that are there besides the four that
 	// always are, each at most once. They need Workspaces.
 	Toolsets []Toolset

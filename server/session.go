@@ -10,7 +10,7 @@ import (
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
 // sessions remembers the default workspace of each session that lasts longer
@@ -55,7 +55,7 @@ func caller(ctx context.Context) string {
 // workspace gives the session's default workspace, a new one where it has
 // none or it has expired. A call without a lasting session always gets a new
 // one and has to name it from then on.
-func (s *sessions) workspace(ctx context.Context, all *sandbox.Workspaces) (sandbox.Workspace, error) {
+func (s *sessions) workspace(ctx context.Context, all *workspaces.Store) (workspaces.Workspace, error) {
 	id := sessionID(ctx)
 	if id == "" {
 		return all.Create(caller(ctx))
@@ -67,7 +67,7 @@ func (s *sessions) workspace(ctx context.Context, all *sandbox.Workspaces) (sand
 	}
 	workspace, err := all.Create(id)
 	if err != nil {
-		return sandbox.Workspace{}, err
+		return workspaces.Workspace{}, err
 	}
 	if s.workspaces == nil {
 		s.workspaces = map[string]string{}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/queue"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
 // execHTTP runs a command of the skill note over HTTP. Headers are those of a
@@ -33,14 +35,14 @@ func TestWorkspacesOfOthers(t *testing.T) {
 	if run := decodeRan(t, execHTTP(t, url, "echo mine > file", session...)); run.exit() != 0 {
 		t.Fatalf("%+v", run)
 	}
-	for range sandbox.DefaultWorkspaceMax + 1 {
+	for range workspaces.DefaultMax + 1 {
 		f.advance(time.Millisecond)
 		decodeRan(t, execHTTP(t, url, "true"))
 	}
 	if run := decodeRan(t, execHTTP(t, url, "cat file", session...)); run.Stdout != "mine\n" {
 		t.Errorf("after a flood of stateless calls: %+v", run)
 	}
-	if handles, err := filepath.Glob(filepath.Join(f.workspaceBase, "*", "ws-*")); err != nil || len(handles) > sandbox.DefaultWorkspaceMax+1 {
+	if handles, err := filepath.Glob(filepath.Join(f.workspaceBase, "*", "ws-*")); err != nil || len(handles) > workspaces.DefaultMax+1 {
 		t.Errorf("%d workspaces are there, %v", len(handles), err) // one may be on its way out
 	}
 }
@@ -51,7 +53,7 @@ func TestQueueOfOthers(t *testing.T) {
 	needBash(t)
 	root := noteFixture(t).root
 	f := newFixtureWith(t, root, func(plain sandbox.Backend) sandbox.Backend {
-		return sandbox.NewQueue(plain, sandbox.QueueOptions{Running: 1, Waiting: 2})
+		return queue.New(plain, queue.Options{Running: 1, Waiting: 2})
 	})
 	url := f.serveHTTP(t)
 	c := f.connect(t) // whose calls these are

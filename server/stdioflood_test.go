@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/queue"
 )
 
 // queueFixture is noteFixture with room for one run at a time.
@@ -19,7 +20,7 @@ func queueFixture(t *testing.T) *fixture {
 	needBash(t)
 	root := noteFixture(t).root
 	return newFixtureWith(t, root, func(plain sandbox.Backend) sandbox.Backend {
-		return sandbox.NewQueue(plain, sandbox.QueueOptions{Running: 1})
+		return queue.New(plain, queue.Options{Running: 1})
 	})
 }
 

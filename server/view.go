@@ -84,7 +84,7 @@ func (s *Server) viewWorkspace(ctx context.Context, path workspacePath, lines li
 	if err != nil {
 		return nil, err
 	}
-	defer workspace.Hold()()
+	defer workspace.Acquire()()
 	tree, file, err := openWorkspace(workspace, path.file)
 	if err != nil {
 		return nil, err

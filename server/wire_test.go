@@ -186,7 +186,7 @@ func (p *player) step(line string) {
 	case step.Hold != "":
 		workspace, err := p.fixture.workspaces.Create("")
 		must(p.t, err)
-		p.t.Cleanup(workspace.Hold())
+		p.t.Cleanup(workspace.Acquire())
 	case step.Raw != nil:
 		p.send([]byte(*step.Raw))
 		p.await(func(m message) bool { return string(m.ID) == "null" })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -55,7 +56,7 @@ func (s *Server) openWorkspaceURI(uri string) (*resources.Tree, string, error) {
 		return nil, "", err
 	}
 	if s.opts.Workspaces == nil {
-		return nil, "", sandbox.ErrWorkspaceUnknown
+		return nil, "", workspaces.ErrUnknown
 	}
 	workspace, err := s.opts.Workspaces.Get(handle)
 	if err != nil {
@@ -67,7 +68,7 @@ func (s *Server) openWorkspaceURI(uri string) (*resources.Tree, string, error) {
 // openWorkspace opens a workspace, or its saved outputs where the path is that
 // of one, and returns the path in it. What lies in a workspace was made by
 // programs of skills, so the tree trusts nothing.
-func openWorkspace(workspace sandbox.Workspace, file string) (*resources.Tree, string, error) {
+func openWorkspace(workspace workspaces.Workspace, file string) (*resources.Tree, string, error) {
 	dir := workspace.Dir
 	if name, saved := strings.CutPrefix(file, sandbox.PrivateDir+"/"); saved {
 		dir, file = filepath.Join(workspace.Private, sandbox.SavedDir), name

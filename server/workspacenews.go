@@ -11,6 +11,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
 // maxNewsURIs bounds the URIs of one workspace whose changes are looked for:
@@ -86,7 +87,7 @@ func (s *Server) noteState(uri string, tree *resources.Tree, file string) {
 // workspaceChanged tells subscribers which files of a workspace are not as
 // they were. It is called when a program's whole tree is dead, and after a
 // write.
-func (s *Server) workspaceChanged(workspace sandbox.Workspace) {
+func (s *Server) workspaceChanged(workspace workspaces.Workspace) {
 	news := &s.news
 	news.mu.Lock()
 	defer news.mu.Unlock()

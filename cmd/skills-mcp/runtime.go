@@ -10,6 +10,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
@@ -18,7 +19,7 @@ type runtime struct {
 	log        *slog.Logger
 	catalog    *catalog.Catalog
 	backend    sandbox.Backend // nil where nothing can be run
-	workspaces *sandbox.Workspaces
+	workspaces *workspaces.Store
 	copies     *resources.Copies
 	server     *server.Server
 }
@@ -55,7 +56,7 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 	if err != nil {
 		return nil, err
 	}
-	if r.workspaces, err = sandbox.NewWorkspaces("", sandbox.WorkspaceOptions{Logger: r.log}); err != nil {
+	if r.workspaces, err = workspaces.New("", workspaces.Options{Logger: r.log}); err != nil {
 		return nil, err
 	}
 	if r.copies, err = resources.NewCopies("", resources.CopyOptions{Logger: r.log}); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 	"github.com/skills-mcp/skills-mcp/sandbox/host"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
+	"github.com/skills-mcp/skills-mcp/sandbox/queue"
 )
 
 // backends are the values of --sandbox, the default first.
@@ -57,7 +58,7 @@ func opened[B sandbox.Backend](open func(*settings, context.Context, *slog.Logge
 }
 
 // openQueue opens what [settings.openSandbox] does, behind a queue.
-func (s *settings) openQueue(ctx context.Context, log *slog.Logger) (queue sandbox.Backend, unavailable string, err error) {
+func (s *settings) openQueue(ctx context.Context, log *slog.Logger) (_ sandbox.Backend, unavailable string, err error) {
 	if s.maxRuns < 0 {
 		return nil, "", usageError{fmt.Errorf("--max-runs %d is negative", s.maxRuns)}
 	}
@@ -68,7 +69,7 @@ func (s *settings) openQueue(ctx context.Context, log *slog.Logger) (queue sandb
 	if err != nil || backend == nil {
 		return nil, unavailable, err
 	}
-	return sandbox.NewQueue(backend, sandbox.QueueOptions{Running: s.maxRuns}), "", nil
+	return queue.New(backend, queue.Options{Running: s.maxRuns}), "", nil
 }
 
 // openSandbox opens the backend that --sandbox names. Nothing runs without

@@ -9,7 +9,6 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/transfer"
-	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
 // maxReturned is how many files, directories and links a container may send
@@ -33,12 +32,12 @@ type copies struct {
 func openCopies(spec sandbox.Spec) (*copies, error) {
 	workspace, err := os.OpenRoot(spec.Workspace)
 	if err != nil {
-		return nil, process.Missing("workspace", err)
+		return nil, sandbox.MissingDir("workspace", err)
 	}
 	c := &copies{workspace: workspace, received: make(chan struct{})}
 	if spec.SkillDir != "" {
 		if c.skill, err = os.OpenRoot(spec.SkillDir); err != nil {
-			return nil, errors.Join(process.Missing("skill", err), workspace.Close())
+			return nil, errors.Join(sandbox.MissingDir("skill", err), workspace.Close())
 		}
 	}
 	c.sent = transfer.List(workspace)

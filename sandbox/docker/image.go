@@ -47,7 +47,7 @@ func parsePrograms(list []byte) programs {
 	return p
 }
 
-// look is a [sandbox.Lookup]. Absolute paths count where they are those of
+// look is a [command.Lookup]. Absolute paths count where they are those of
 // programs on PATH, and below the binds, whatever is there.
 func (p programs) look(name string) (string, bool) {
 	if !path.IsAbs(name) {

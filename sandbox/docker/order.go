@@ -5,13 +5,14 @@ import (
 	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
 // order finds the program of a spec and gives what the container is told.
 func (b *Backend) order(spec sandbox.Spec) (handover.Order, error) {
-	argv, err := spec.CommandLine(handover.SkillDir, b.programs.look)
+	argv, err := command.Line(spec, handover.SkillDir, b.programs.look)
 	if err != nil {
 		return handover.Order{}, err
 	}
@@ -47,9 +48,9 @@ func environ(spec sandbox.Spec) ([]string, error) {
 	if zone, set := os.LookupEnv("TZ"); set {
 		env["TZ"] = zone
 	}
-	at := sandbox.Places{Workspace: handover.Workspace, Home: handover.Home, Tmp: handover.Tmp}
+	at := command.Dirs{Workspace: handover.Workspace, Home: handover.Home, Tmp: handover.Tmp}
 	if spec.SkillDir != "" {
-		at.SkillDir = handover.SkillDir
+		at.Skill = handover.SkillDir
 	}
-	return spec.Environ(env, at)
+	return command.Environ(spec, env, at)
 }

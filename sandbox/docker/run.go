@@ -33,7 +33,7 @@ var errEarlyEnd = errors.New("a container ended before it was told what to run")
 func (b *Backend) execute(ctx context.Context, spec sandbox.Spec, order handover.Order, streams *process.Streams) (process.Tree, error) {
 	at, err := b.placeOf(spec)
 	if err != nil {
-		return nil, process.Missing("workspace", err)
+		return nil, sandbox.MissingDir("workspace", err)
 	}
 	for {
 		c, spare, err := b.container(ctx, at)

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
@@ -35,13 +36,13 @@ func baseEnv(path process.SearchPath) map[string]string {
 // environ returns the environment of one run.
 func (b *Backend) environ(spec sandbox.Spec) ([]string, error) {
 	own := scratch.Owned(spec)
-	at := sandbox.Places{
-		SkillDir: spec.SkillDir, Workspace: spec.Workspace,
+	at := command.Dirs{
+		Skill: spec.SkillDir, Workspace: spec.Workspace,
 		Home: filepath.Join(own, scratch.Home), Tmp: filepath.Join(own, scratch.Tmp),
 	}
 	env := maps.Clone(b.base)
 	if runtime.GOOS == "windows" {
 		env["USERPROFILE"], env["TEMP"], env["TMP"] = at.Home, at.Tmp, at.Tmp
 	}
-	return spec.Environ(env, at)
+	return command.Environ(spec, env, at)
 }

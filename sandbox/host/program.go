@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
@@ -26,7 +27,7 @@ func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, e
 
 // program checks a spec and finds what it wants to run.
 func (b *Backend) program(spec sandbox.Spec) (program, error) {
-	argv, err := spec.CommandLine(spec.SkillDir, b.path.Look)
+	argv, err := command.Line(spec, spec.SkillDir, b.path.Look)
 	if err != nil {
 		return program{}, err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/artifact"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
 // outsideVariable makes this test the program that races the server, and names
@@ -40,7 +41,7 @@ func TestRacesDoNotLeadOut(t *testing.T) {
 		t.Run(string(tier), func(t *testing.T) {
 			backend := opener(tier)(t)
 			defer backend.Close()
-			spaces, err := sandbox.NewWorkspaces(t.TempDir(), sandbox.WorkspaceOptions{})
+			spaces, err := workspaces.New(t.TempDir(), workspaces.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +68,7 @@ func TestRacesDoNotLeadOut(t *testing.T) {
 }
 
 // workAmongRaces does all that the server does in a workspace.
-func workAmongRaces(t *testing.T, backend sandbox.Backend, space sandbox.Workspace) {
+func workAmongRaces(t *testing.T, backend sandbox.Backend, space workspaces.Workspace) {
 	t.Helper()
 	const runs, rounds = 10, 300
 	for range runs {
@@ -108,7 +109,7 @@ func expectInside(t *testing.T, artifacts []sandbox.Artifact) {
 
 // race starts the program, which stop ends. It is started again where it was
 // killed: a directory that cannot be looked into counts as one too many.
-func race(t *testing.T, backend sandbox.Backend, space sandbox.Workspace, outside string) (stop func()) {
+func race(t *testing.T, backend sandbox.Backend, space workspaces.Workspace, outside string) (stop func()) {
 	t.Helper()
 	skill := t.TempDir()
 	copyOfThisTest(t, filepath.Join(skill, "swap"))

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
@@ -39,18 +40,18 @@ func (s *system) view(spec sandbox.Spec) view {
 // check finds the program of a spec and gives what starts it.
 func (s *system) check(spec sandbox.Spec) (process.Start, error) {
 	view := s.view(spec)
-	argv, err := spec.CommandLine(view.skill, s.lookup(spec, view))
+	argv, err := command.Line(spec, view.skill, s.lookup(spec, view))
 	if err != nil {
 		return nil, err
 	}
-	at := sandbox.Places{
+	at := command.Dirs{
 		Workspace: view.workspace,
 		Home:      filepath.Join(view.private, scratch.Home), Tmp: filepath.Join(view.private, scratch.Tmp),
 	}
 	if spec.SkillDir != "" {
-		at.SkillDir = view.skill
+		at.Skill = view.skill
 	}
-	environ, err := spec.Environ(s.base, at)
+	environ, err := command.Environ(spec, s.base, at)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +64,8 @@ func (s *system) check(spec sandbox.Spec) (process.Start, error) {
 	}, nil
 }
 
-// lookup gives the [sandbox.Lookup] of a run: what is found must be visible.
-func (s *system) lookup(spec sandbox.Spec, view view) sandbox.Lookup {
+// lookup gives the [command.Lookup] of a run: what is found must be visible.
+func (s *system) lookup(spec sandbox.Spec, view view) command.Lookup {
 	return func(name string) (string, bool) {
 		for _, dir := range [][2]string{{view.skill, spec.SkillDir}, {view.workspace, spec.Workspace}, {view.private, scratch.Owned(spec)}} {
 			if rest, found := strings.CutPrefix(name, dir[0]+"/"); found && dir[1] != "" {

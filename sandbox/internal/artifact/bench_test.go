@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/artifact"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/disk"
 )
 
 // BenchmarkWorkspace shows what it costs to know a workspace of 10,000 files, or
@@ -35,7 +35,7 @@ func benchmarkWays(b *testing.B, dir string) {
 			return err
 		},
 		"measure": func() error {
-			_, err := sandbox.Measure(dir, sandbox.Usage{Bytes: math.MaxInt64, Files: math.MaxInt}, nil)
+			_, err := disk.Measure(dir, disk.Usage{Bytes: math.MaxInt64, Files: math.MaxInt}, nil)
 			return err
 		},
 	}

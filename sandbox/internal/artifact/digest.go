@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
@@ -57,7 +58,7 @@ func (s *Snapshot) digest(workspace string, list []sandbox.Artifact) error {
 // is not any more what the snapshot saw: another run may have changed it, or
 // put something else in its place.
 func (s *Snapshot) sum(root *os.Root, name string, size int64) string {
-	file, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return ""
 	}

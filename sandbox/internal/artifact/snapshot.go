@@ -1,6 +1,6 @@
 // Package artifact finds the files that a run made or changed in its
 // workspace. What is there was made by untrusted programs: see
-// [sandbox.Measure] for how it is looked at.
+// [disk.Measure] for how it is looked at.
 package artifact
 
 import (
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/disk"
 )
 
 // Snapshot is what a workspace held at one moment, without its private
@@ -17,11 +18,11 @@ import (
 type Snapshot struct {
 	taken   time.Time
 	entries map[string]fs.FileInfo // all but directories, by path
-	usage   sandbox.Usage
+	usage   disk.Usage
 }
 
 // Usage tells what the workspace held, its private directory included.
-func (s *Snapshot) Usage() sandbox.Usage { return s.usage }
+func (s *Snapshot) Usage() disk.Usage { return s.usage }
 
 // Take makes a snapshot of a workspace.
 func Take(workspace string) (*Snapshot, error) { return takeOf(workspace, math.MaxInt) }
@@ -30,9 +31,9 @@ func Take(workspace string) (*Snapshot, error) { return takeOf(workspace, math.M
 // and directories.
 func takeOf(workspace string, files int) (*Snapshot, error) {
 	s := &Snapshot{taken: time.Now(), entries: make(map[string]fs.FileInfo)}
-	all := sandbox.Usage{Bytes: math.MaxInt64, Files: files, Missed: math.MaxInt}
+	all := disk.Usage{Bytes: math.MaxInt64, Files: files, Missed: math.MaxInt}
 	var err error
-	s.usage, err = sandbox.Measure(workspace, all, s.add)
+	s.usage, err = disk.Measure(workspace, all, s.add)
 	if err != nil {
 		return nil, err
 	}

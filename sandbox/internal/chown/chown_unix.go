@@ -11,11 +11,11 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/disk"
 )
 
 // Tree changes the owner of a directory and of all in it that is root's, as far
-// as [sandbox.Measure] looks. Programs may change what is in it meanwhile: links
+// as [disk.Measure] looks. Programs may change what is in it meanwhile: links
 // are not followed, and what has other names, which may be outside, stays as it
 // is.
 func Tree(dir string, uid, gid int) error {
@@ -39,7 +39,7 @@ func Tree(dir string, uid, gid int) error {
 		}
 	}
 	give(".", top)
-	all := sandbox.Usage{Bytes: math.MaxInt64, Files: math.MaxInt, Missed: math.MaxInt}
-	_, err = sandbox.Measure(dir, all, give)
+	all := disk.Usage{Bytes: math.MaxInt64, Files: math.MaxInt, Missed: math.MaxInt}
+	_, err = disk.Measure(dir, all, give)
 	return errors.Join(failed, err)
 }

@@ -25,7 +25,7 @@ func (p SearchPath) String() string {
 	return strings.Join(p, string(filepath.ListSeparator))
 }
 
-// Look is a [sandbox.Lookup].
+// Look is a [command.Lookup].
 func (p SearchPath) Look(name string) (string, bool) {
 	if filepath.IsAbs(name) {
 		return findExecutable(name)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/disk"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
 
@@ -68,7 +69,7 @@ func (r *Runner) tidy(private string) {
 // restore gives the directories of a run back the modes that a program took
 // away.
 func (r *Runner) restore(spec sandbox.Spec) {
-	workspace, err := sandbox.RestoreMode(spec.Workspace)
+	workspace, err := disk.RestoreMode(spec.Workspace)
 	private, privateErr := scratch.RestoreModes(spec)
 	if workspace || private {
 		r.log.Warn("a program took away the mode of its workspace, HOME or TMPDIR, which have it again", "error", errors.Join(err, privateErr))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/artifact"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/disk"
 )
 
 const (
@@ -32,7 +33,7 @@ const (
 type quota struct {
 	workspace, private string
 	start              *artifact.Snapshot
-	most               sandbox.Usage
+	most               disk.Usage
 	free               int64 // on the disk, at the start
 	restore            func()
 }
@@ -46,7 +47,7 @@ func reserve(disk int64) int64 { return min(disk/20, 1<<30) }
 // become anything, so with that a workspace is full.
 func (r *Runner) newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
 	q := &quota{workspace: spec.Workspace, private: spec.Private, start: start, restore: func() { r.restore(*spec) }}
-	isFull := func(used sandbox.Usage) bool { return used.Bytes >= spec.Limits.WorkspaceBytes || used.Missed > 0 }
+	isFull := func(used disk.Usage) bool { return used.Bytes >= spec.Limits.WorkspaceBytes || used.Missed > 0 }
 	used := q.used(start.Usage())
 	if isFull(used) || used.Files >= spec.Limits.WorkspaceFiles {
 		r.tidy(spec.Private)
@@ -58,23 +59,23 @@ func (r *Runner) newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
 	spec.Limits.WorkspaceBytes = max(spec.Limits.WorkspaceBytes, used.Bytes+ownBytes)
 	spec.Limits.WorkspaceFiles = max(spec.Limits.WorkspaceFiles, used.Files+ownFiles)
 	q.free, _, _ = diskSpace(spec.Workspace)
-	q.most = sandbox.Usage{Bytes: spec.Limits.WorkspaceBytes, Files: spec.Limits.WorkspaceFiles, Missed: used.Missed}
+	q.most = disk.Usage{Bytes: spec.Limits.WorkspaceBytes, Files: spec.Limits.WorkspaceFiles, Missed: used.Missed}
 	return q
 }
 
 // used adds what the private directory holds to what the workspace does.
-func (q *quota) used(workspace sandbox.Usage) sandbox.Usage {
-	all := sandbox.Usage{Bytes: math.MaxInt64, Files: math.MaxInt, Missed: math.MaxInt}
-	return workspace.Add(sandbox.MeasureAll(all, q.private))
+func (q *quota) used(workspace disk.Usage) disk.Usage {
+	all := disk.Usage{Bytes: math.MaxInt64, Files: math.MaxInt, Missed: math.MaxInt}
+	return workspace.Add(disk.MeasureAll(all, q.private))
 }
 
 // exceeded measures. A program that takes away modes is none that hides what it
 // writes.
 func (q *quota) exceeded() bool {
-	used := sandbox.MeasureAll(q.most, q.workspace, q.private)
+	used := disk.MeasureAll(q.most, q.workspace, q.private)
 	if used.Exceeds(q.most) {
 		q.restore()
-		used = sandbox.MeasureAll(q.most, q.workspace, q.private)
+		used = disk.MeasureAll(q.most, q.workspace, q.private)
 	}
 	return used.Exceeds(q.most) || q.fillsDisk()
 }

@@ -138,7 +138,7 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 	defer private.Close()
 	before, err := artifact.Take(spec.Workspace)
 	if err != nil {
-		return sandbox.Result{}, Missing("workspace", err)
+		return sandbox.Result{}, sandbox.MissingDir("workspace", err)
 	}
 	room := r.newQuota(&spec, before)
 	start, err := check(spec)

@@ -54,18 +54,7 @@ func checkDir(which, dir string) error {
 		err = &os.PathError{Op: "stat", Path: dir, Err: syscall.ENOTDIR}
 	}
 	if err != nil {
-		return Missing(which, err)
+		return sandbox.MissingDir(which, err)
 	}
 	return nil
-}
-
-// Missing gives the [sandbox.SetupError] for a directory, the "skill" or the
-// "workspace", that cannot be used.
-func Missing(which string, err error) error {
-	return &sandbox.SetupError{
-		Rule:    which + "-missing",
-		Message: "the " + which + " directory is not there or cannot be opened",
-		Hint:    "It may have been removed meanwhile: look again which there are.",
-		Err:     err,
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/disk"
 )
 
 // The directories of a program in that of its owner.
@@ -71,7 +72,7 @@ func makeDir(dir string) error {
 func RestoreModes(spec sandbox.Spec) (restored bool, err error) {
 	dir := Owned(spec)
 	for _, name := range []string{spec.Private, filepath.Join(spec.Private, sandbox.SavedDir), dir} {
-		this, modeErr := sandbox.RestoreMode(name)
+		this, modeErr := disk.RestoreMode(name)
 		restored, err = restored || this, errors.Join(err, modeErr)
 	}
 	root, openErr := os.OpenRoot(dir)

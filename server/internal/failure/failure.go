@@ -14,6 +14,8 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/queue"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
 // Code is the stable name of a kind of failure.
@@ -134,15 +136,15 @@ func Of(err error) *Failure {
 		return &Failure{Code: pathCode(path.Rule), Message: path.Message, Hint: path.Hint, Cause: err}
 	case errors.As(err, &setup):
 		return &Failure{Code: SandboxSetup, Message: setup.Message, Hint: setup.Hint, Cause: err}
-	case errors.Is(err, sandbox.ErrWorkspaceUnknown):
+	case errors.Is(err, workspaces.ErrUnknown):
 		return &Failure{Code: WorkspaceUnknown, Message: "no workspace has that handle", Hint: hintNewWorkspace, Cause: err}
-	case errors.Is(err, sandbox.ErrWorkspaceExpired):
+	case errors.Is(err, workspaces.ErrExpired):
 		return &Failure{Code: WorkspaceExpired, Message: "that workspace's lifetime is over and its files are gone", Hint: hintNewWorkspace, Cause: err}
-	case errors.Is(err, sandbox.ErrWorkspacesFull):
+	case errors.Is(err, workspaces.ErrFull):
 		return &Failure{Code: WorkspaceLimit, Message: "too many workspaces are in use", Hint: "Wait until a run has ended, or go on in a workspace that you have.", Cause: err}
-	case errors.Is(err, sandbox.ErrBusy):
+	case errors.Is(err, queue.ErrBusy):
 		return &Failure{Code: SandboxBusy, Message: "too many programs are waiting to be run", Hint: "Wait until some of yours have ended, then try again.", Cause: err}
-	case errors.Is(err, sandbox.ErrUnavailable), errors.Is(err, sandbox.ErrWorkspacesClosed), errors.Is(err, resources.ErrCopiesClosed):
+	case errors.Is(err, sandbox.ErrUnavailable), errors.Is(err, workspaces.ErrClosed), errors.Is(err, resources.ErrCopiesClosed):
 		return &Failure{Code: SandboxUnavailable, Message: "the sandbox cannot run anything now", Hint: "Do the task without running scripts, or ask the user to restart skills-mcp.", Cause: err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Failure{Code: ExecutionCanceled, Message: "the request was canceled", Cause: err}

@@ -41,7 +41,7 @@ const (
 	// maxPath bounds paths and the targets of links, in bytes, as Linux does.
 	maxPath = 4096
 	// maxDepth is how many directories deep is looked, as where a workspace is
-	// measured (sandbox.Measure).
+	// measured (disk.Measure).
 	maxDepth = 64
 	// maxEntries is how much a directory may hold. Runs have lower quotas.
 	maxEntries = 100_000

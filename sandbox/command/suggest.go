@@ -1,4 +1,4 @@
-package sandbox
+package command
 
 import (
 	"cmp"
@@ -7,28 +7,30 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/internal/spelling"
+	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
 const (
-	// nearScriptsListed is how many names a hint shows.
-	nearScriptsListed = 5
-	// nearScriptsRead is how many directory entries are compared.
-	nearScriptsRead = 512
+	// maxSuggested is how many names a hint shows.
+	maxSuggested = 5
+	// maxCompared is how many directory entries are compared.
+	maxCompared = 512
 )
 
 func missingScript(root *os.Root, script string, err error) error {
-	return &SetupError{
+	return &sandbox.SetupError{
 		Rule:    "script-missing",
 		Message: fmt.Sprintf("the skill has no readable script %q", script),
-		Hint:    nearScripts(root, script),
+		Hint:    suggest(root, script),
 		Err:     err,
 	}
 }
 
-// nearScripts names the scripts that may have been meant, nearest first.
-func nearScripts(root *os.Root, script string) string {
+// suggest names the scripts that may have been meant, nearest first.
+func suggest(root *os.Root, script string) string {
 	names := listScripts(root)
 	if len(names) == 0 {
 		return "The skill has no scripts/ directory with files: list the skill's files to see what there is."
@@ -44,7 +46,7 @@ func nearScripts(root *os.Root, script string) string {
 		return cmp.Or(cmp.Compare(distances[a], distances[b]), cmp.Compare(a, b))
 	})
 	var quoted []string
-	for _, name := range names[:min(len(names), nearScriptsListed)] {
+	for _, name := range names[:min(len(names), maxSuggested)] {
 		quoted = append(quoted, fmt.Sprintf("%q", name))
 	}
 	return "Scripts of this skill, nearest name first: " + strings.Join(quoted, ", ") + "."
@@ -52,12 +54,12 @@ func nearScripts(root *os.Root, script string) string {
 
 // listScripts gives the paths of the regular files directly in scripts/.
 func listScripts(root *os.Root) []string {
-	dir, err := root.OpenFile("scripts", os.O_RDONLY|nonblock, 0)
+	dir, err := root.OpenFile("scripts", os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil
 	}
 	defer dir.Close()
-	entries, _ := dir.ReadDir(nearScriptsRead) // what could be read is good enough for a hint
+	entries, _ := dir.ReadDir(maxCompared) // what could be read is good enough for a hint
 	var names []string
 	for _, entry := range entries {
 		if entry.Type().IsRegular() {

@@ -1,4 +1,4 @@
-package sandbox
+package workspaces
 
 import (
 	"cmp"
@@ -8,32 +8,32 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 )
 
-// holding tells whether a workspace is in use, and when it last was. Its
-// owner's lock guards it.
-type holding struct {
-	owner   *Workspaces
+// lease is who uses a workspace, and when it was last used. It is read
+// and changed under its store's lock.
+type lease struct {
+	store   *Store
 	caller  string
 	holders int
 	used    time.Time
 }
 
-func (h *holding) hold() (release func()) {
-	h.owner.mu.Lock()
-	defer h.owner.mu.Unlock()
-	h.holders++
+func (l *lease) acquire() (release func()) {
+	l.store.mu.Lock()
+	defer l.store.mu.Unlock()
+	l.holders++
 	return sync.OnceFunc(func() {
-		h.owner.mu.Lock()
-		defer h.owner.mu.Unlock()
-		h.holders--
-		h.used = h.owner.now()
+		l.store.mu.Lock()
+		defer l.store.mu.Unlock()
+		l.holders--
+		l.used = l.store.now()
 	})
 }
 
 // expire removes what was idle for too long. The lock is held.
-func (w *Workspaces) expire() {
+func (w *Store) expire() {
 	now := w.now()
-	for handle, held := range w.live {
-		if held.holders == 0 && now.Sub(held.used) >= w.idle {
+	for handle, lease := range w.live {
+		if lease.holders == 0 && now.Sub(lease.used) >= w.idle {
 			w.remove(handle)
 		}
 	}
@@ -43,11 +43,11 @@ func (w *Workspaces) expire() {
 // are as many as there may be, it removes the one that was idle longest of the
 // caller who has most, if that is the one who asks or has more. It reports
 // whether there is room then. The lock is held.
-func (w *Workspaces) makeRoom(caller string) bool {
+func (w *Store) makeRoom(caller string) bool {
 	have, busy := map[string]int{}, 0
-	for _, held := range w.live {
-		have[held.caller]++
-		if held.caller == caller && held.holders > 0 {
+	for _, lease := range w.live {
+		have[lease.caller]++
+		if lease.caller == caller && lease.holders > 0 {
 			busy++
 		}
 	}
@@ -58,12 +58,12 @@ func (w *Workspaces) makeRoom(caller string) bool {
 		return true
 	}
 	oldest := ""
-	for handle, held := range w.live {
-		if held.holders > 0 || held.caller != caller && have[held.caller] <= have[caller] {
+	for handle, lease := range w.live {
+		if lease.holders > 0 || lease.caller != caller && have[lease.caller] <= have[caller] {
 			continue
 		}
 		other, found := w.live[oldest]
-		if !found || cmp.Or(cmp.Compare(have[other.caller], have[held.caller]), held.used.Compare(other.used)) < 0 {
+		if !found || cmp.Or(cmp.Compare(have[other.caller], have[lease.caller]), lease.used.Compare(other.used)) < 0 {
 			oldest = handle
 		}
 	}
@@ -77,7 +77,7 @@ func (w *Workspaces) makeRoom(caller string) bool {
 // remove forgets a workspace at once and removes its directory aside, since
 // that may hold many files. What cannot be removed now is tried again by
 // Close. The lock is held.
-func (w *Workspaces) remove(handle string) {
+func (w *Store) remove(handle string) {
 	delete(w.live, handle)
 	w.expired = append(w.expired, handle)
 	if len(w.expired) > handlesRemembered {

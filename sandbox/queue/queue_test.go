@@ -1,4 +1,4 @@
-package sandbox_test
+package queue_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/queue"
 )
 
 // gate is a backend whose runs last until they are let go.
@@ -63,7 +64,7 @@ type asked struct {
 }
 
 // ask asks for a run and returns when it has started or waits.
-func ask(t *testing.T, q *sandbox.Queue, caller, name string) *asked {
+func ask(t *testing.T, q *queue.Queue, caller, name string) *asked {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	a := &asked{name: name, positions: make(chan string, 1000), cancel: cancel, done: make(chan error, 1)}
@@ -96,7 +97,7 @@ func receive[T any](t *testing.T, from <-chan T) T {
 func TestQueueBoundsRuns(t *testing.T) {
 	t.Parallel()
 	g := newGate()
-	q := sandbox.NewQueue(g, sandbox.QueueOptions{Running: 3})
+	q := queue.New(g, queue.Options{Running: 3})
 	const runs = 20
 	var all []*asked
 	for i := range runs {
@@ -125,7 +126,7 @@ func TestQueueBoundsRuns(t *testing.T) {
 func TestQueueTakesTurns(t *testing.T) {
 	t.Parallel()
 	g := newGate()
-	q := sandbox.NewQueue(g, sandbox.QueueOptions{Running: 1})
+	q := queue.New(g, queue.Options{Running: 1})
 	first := ask(t, q, "greedy", "first")
 	receive(t, g.started)
 	positions := map[string]string{}
@@ -167,7 +168,7 @@ func TestQueueTakesTurns(t *testing.T) {
 func TestQueueTellsThatItMovesOn(t *testing.T) {
 	t.Parallel()
 	g := newGate()
-	q := sandbox.NewQueue(g, sandbox.QueueOptions{Running: 1})
+	q := queue.New(g, queue.Options{Running: 1})
 	ask(t, q, "", "first")
 	receive(t, g.started)
 	second := ask(t, q, "", "second")
@@ -189,7 +190,7 @@ func TestQueueTellsThatItMovesOn(t *testing.T) {
 func TestQueueLosesNoPlace(t *testing.T) {
 	t.Parallel()
 	g := newGate()
-	q := sandbox.NewQueue(g, sandbox.QueueOptions{Running: 2, Waiting: 1000})
+	q := queue.New(g, queue.Options{Running: 2, Waiting: 1000})
 	for range 200 {
 		holder := ask(t, q, "a", "holder")
 		receive(t, g.started)
@@ -233,12 +234,12 @@ func TestQueueLosesNoPlace(t *testing.T) {
 func TestQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	g := newGate()
-	q := sandbox.NewQueue(g, sandbox.QueueOptions{Running: 1, Waiting: 2})
+	q := queue.New(g, queue.Options{Running: 1, Waiting: 2})
 	ask(t, q, "", "runs")
 	receive(t, g.started)
 	ask(t, q, "a", "waits").waiting(t)
 	ask(t, q, "b", "waits").waiting(t)
-	if err := receive(t, ask(t, q, "c", "one more").done); !errors.Is(err, sandbox.ErrBusy) {
+	if err := receive(t, ask(t, q, "c", "one more").done); !errors.Is(err, queue.ErrBusy) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -246,10 +247,10 @@ func TestQueueIsBounded(t *testing.T) {
 func TestQueueWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	g := newGate()
-	q := sandbox.NewQueue(g, sandbox.QueueOptions{Running: 1})
+	q := queue.New(g, queue.Options{Running: 1})
 	ask(t, q, "", "runs")
 	receive(t, g.started)
-	if _, err := q.Run(t.Context(), sandbox.Spec{NoWait: true}); !errors.Is(err, sandbox.ErrBusy) {
+	if _, err := q.Run(t.Context(), sandbox.Spec{NoWait: true}); !errors.Is(err, queue.ErrBusy) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -259,7 +260,7 @@ func TestQueueWithoutWaiting(t *testing.T) {
 func TestQueueSharesPlaces(t *testing.T) {
 	t.Parallel()
 	g := newGate()
-	q := sandbox.NewQueue(g, sandbox.QueueOptions{Running: 1, Waiting: 4})
+	q := queue.New(g, queue.Options{Running: 1, Waiting: 4})
 	ask(t, q, "greedy", "runs")
 	receive(t, g.started)
 	var greedy []*asked
@@ -270,7 +271,7 @@ func TestQueueSharesPlaces(t *testing.T) {
 	}
 	refused := func(a *asked) {
 		t.Helper()
-		if err := receive(t, a.done); !errors.Is(err, sandbox.ErrBusy) {
+		if err := receive(t, a.done); !errors.Is(err, queue.ErrBusy) {
 			t.Errorf("%s: %v", a.name, err)
 		}
 	}
@@ -297,7 +298,7 @@ func TestQueueSharesPlaces(t *testing.T) {
 func TestQueueCloses(t *testing.T) {
 	t.Parallel()
 	g := newGate()
-	q := sandbox.NewQueue(g, sandbox.QueueOptions{Running: 1})
+	q := queue.New(g, queue.Options{Running: 1})
 	runs := ask(t, q, "", "runs")
 	receive(t, g.started)
 	waits := ask(t, q, "", "waits")

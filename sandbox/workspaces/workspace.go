@@ -1,4 +1,7 @@
-package sandbox
+// Package workspaces makes the directories that runs may write, one for each
+// handle, and removes them when they are not used any more. A handle is all that
+// it takes to use a workspace. What is in one was made by untrusted programs.
+package workspaces
 
 import (
 	"crypto/rand"
@@ -13,31 +16,31 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/disk"
 )
 
 var (
-	// ErrWorkspaceUnknown means that a handle names no workspace, and that it
-	// is not remembered that one ever had it.
-	ErrWorkspaceUnknown = errors.New("unknown workspace: it was never made, or before the server was restarted; call again without a workspace to get a new one")
-	// ErrWorkspaceExpired means that a workspace was removed with all that
-	// was in it, because it was not used for too long.
-	ErrWorkspaceExpired = errors.New("expired workspace: it was removed after a time without use; call again without a workspace to get a new one, and make its files again")
-	// ErrWorkspacesFull means that no workspace can be made while so many
-	// are in use.
-	ErrWorkspacesFull = errors.New("too many workspaces in use: wait until a run has ended, or use a workspace that you have")
-	// ErrWorkspacesClosed means that there are no workspaces any more.
-	ErrWorkspacesClosed = errors.New("workspaces closed: the server is shutting down")
+	// ErrUnknown means that a handle names no workspace, and that it is not
+	// remembered that one ever had it.
+	ErrUnknown = errors.New("unknown workspace: it was never made, or before the server was restarted; call again without a workspace to get a new one")
+	// ErrExpired means that a workspace was removed with all that was in it,
+	// because it was not used for too long.
+	ErrExpired = errors.New("expired workspace: it was removed after a time without use; call again without a workspace to get a new one, and make its files again")
+	// ErrFull means that no workspace can be made while so many are in use.
+	ErrFull = errors.New("too many workspaces in use: wait until a run has ended, or use a workspace that you have")
+	// ErrClosed means that there are no workspaces any more.
+	ErrClosed = errors.New("workspaces closed: the server is shutting down")
 )
 
-// Defaults of [WorkspaceOptions].
+// DefaultMax is the default of Options.Max, and defaultIdle of Options.Idle.
 const (
-	DefaultWorkspaceIdle = time.Hour
-	DefaultWorkspaceMax  = 256
+	DefaultMax  = 256
+	defaultIdle = time.Hour
 )
 
 const (
-	// workspacesPrefix begins the name of a server's directory of workspaces.
-	workspacesPrefix = "skills-mcp-workspaces-"
+	// dirPrefix begins the name of a store's directory.
+	dirPrefix = "skills-mcp-workspaces-"
 
 	handlePrefix = "ws-"
 	// privatePrefix begins the name of what belongs to a workspace and is not
@@ -53,15 +56,15 @@ const (
 	reserved = 4
 )
 
-// WorkspaceOptions configure [Workspaces]. The zero value is ready to use.
-type WorkspaceOptions struct {
-	// Idle is how long a workspace lives after its last use. If zero,
-	// [DefaultWorkspaceIdle].
+// Options configure [Store]. The zero value is ready to use.
+type Options struct {
+	// Idle is how long a workspace lives after its last use. If zero, an
+	// hour.
 	Idle time.Duration
 	// Max is how many workspaces there may be at once; when one more is
 	// made, that which was idle longest of the caller who has most expires.
 	// At most three quarters may be in use by one caller. If zero,
-	// [DefaultWorkspaceMax].
+	// [DefaultMax].
 	Max int
 	// Now is the clock. If nil, time.Now.
 	Now func() time.Time
@@ -76,23 +79,26 @@ type Workspace struct {
 	// knows it may use the workspace.
 	Handle string
 	// Dir is the absolute host directory, and Private that of what belongs to
-	// it and is not for all programs there, as in [Spec].
+	// it and is not for all programs there, as in [sandbox.Spec].
 	Dir, Private string
 
-	held *holding
+	lease *lease
 }
 
+// Usage is what a workspace holds.
+type Usage = disk.Usage
+
 // Usage returns what the workspace holds, or that it is more than most.
-func (w Workspace) Usage(most Usage) Usage { return MeasureAll(most, w.Dir, w.Private) }
+func (w Workspace) Usage(most Usage) Usage { return disk.MeasureAll(most, w.Dir, w.Private) }
 
-// Hold keeps the workspace from expiring until release is called, which must
-// happen once: it is held while a run or a transfer uses it.
-func (w Workspace) Hold() (release func()) { return w.held.hold() }
+// Acquire keeps the workspace from expiring until release is called, which must
+// happen once: it is leased while a run or a transfer uses it.
+func (w Workspace) Acquire() (release func()) { return w.lease.acquire() }
 
-// Workspaces makes workspaces and removes them when they are not used any
+// Store makes workspaces and removes them when they are not used any
 // more. Nothing runs in the background: what has expired goes at the next
 // call. It may be used from many goroutines.
-type Workspaces struct {
+type Store struct {
 	base string // of dir
 	dir  *tempdir.Dir
 	idle time.Duration
@@ -102,34 +108,34 @@ type Workspaces struct {
 
 	mu      sync.Mutex
 	closed  bool
-	live    map[string]*holding
+	live    map[string]*lease
 	told    func(handle string)
 	expired []string       // oldest first
 	removal sync.WaitGroup // of expired directories
 }
 
-// NewWorkspaces makes a private directory for workspaces in base, or in the
+// New makes a private directory for workspaces in base, or in the
 // system's directory for temporary files where base is empty. What servers of
 // this user that were killed left there is removed in the background.
-func NewWorkspaces(base string, options WorkspaceOptions) (*Workspaces, error) {
-	dir, err := tempdir.New(base, workspacesPrefix)
+func New(base string, options Options) (*Store, error) {
+	dir, err := tempdir.New(base, dirPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("workspaces: %w", err)
 	}
-	w := &Workspaces{
+	w := &Store{
 		base: dir.Path(),
 		dir:  dir,
 		idle: options.Idle,
 		max:  options.Max,
 		now:  options.Now,
 		log:  options.Logger,
-		live: make(map[string]*holding),
+		live: make(map[string]*lease),
 	}
 	if w.idle <= 0 {
-		w.idle = DefaultWorkspaceIdle
+		w.idle = defaultIdle
 	}
 	if w.max <= 0 {
-		w.max = DefaultWorkspaceMax
+		w.max = DefaultMax
 	}
 	if w.now == nil {
 		w.now = time.Now
@@ -141,8 +147,8 @@ func NewWorkspaces(base string, options WorkspaceOptions) (*Workspaces, error) {
 }
 
 // Create makes a new, empty workspace for a caller, at whose cost it is where
-// there are many. The error may be [ErrWorkspacesFull].
-func (w *Workspaces) Create(caller string) (Workspace, error) {
+// there are many. The error may be [ErrFull].
+func (w *Store) Create(caller string) (Workspace, error) {
 	random := make([]byte, handleBytes)
 	rand.Read(random) // never fails
 	handle := handlePrefix + hex.EncodeToString(random)
@@ -150,56 +156,56 @@ func (w *Workspaces) Create(caller string) (Workspace, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return Workspace{}, ErrWorkspacesClosed
+		return Workspace{}, ErrClosed
 	}
 	w.expire()
 	if !w.makeRoom(caller) {
-		return Workspace{}, ErrWorkspacesFull
+		return Workspace{}, ErrFull
 	}
 	w.repairBase()
-	made := w.workspace(handle, &holding{owner: w, caller: caller, used: w.now()})
+	made := w.workspace(handle, &lease{store: w, caller: caller, used: w.now()})
 	for _, dir := range []string{made.Dir, made.Private} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return Workspace{}, fmt.Errorf("make a workspace: %w", err)
 		}
 	}
-	w.live[handle] = made.held
+	w.live[handle] = made.lease
 	return made, nil
 }
 
-func (w *Workspaces) workspace(handle string, held *holding) Workspace {
+func (w *Store) workspace(handle string, lease *lease) Workspace {
 	return Workspace{
 		Handle: handle, Dir: filepath.Join(w.base, handle), Private: filepath.Join(w.base, privatePrefix+handle),
-		held: held,
+		lease: lease,
 	}
 }
 
 // Get returns the workspace of a handle, and counts as a use of it. One that a
 // program made unusable is repaired, or else replaced by an empty one. The error
-// is [ErrWorkspaceUnknown], [ErrWorkspaceExpired] or [ErrWorkspacesClosed].
-func (w *Workspaces) Get(handle string) (Workspace, error) {
+// is [ErrUnknown], [ErrExpired] or [ErrClosed].
+func (w *Store) Get(handle string) (Workspace, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return Workspace{}, ErrWorkspacesClosed
+		return Workspace{}, ErrClosed
 	}
 	w.expire()
-	if held, ok := w.live[handle]; ok {
-		held.used = w.now()
+	if lease, ok := w.live[handle]; ok {
+		lease.used = w.now()
 		w.repairBase()
-		found := w.workspace(handle, held)
+		found := w.workspace(handle, lease)
 		return found, w.repair(found)
 	}
 	if slices.Contains(w.expired, handle) {
-		return Workspace{}, ErrWorkspaceExpired
+		return Workspace{}, ErrExpired
 	}
-	return Workspace{}, ErrWorkspaceUnknown
+	return Workspace{}, ErrUnknown
 }
 
 // OnExpire has a function told of every workspace that expires from now on, in
 // a goroutine of its own that Close waits for. It takes the place of one that
 // was given before.
-func (w *Workspaces) OnExpire(told func(handle string)) {
+func (w *Store) OnExpire(told func(handle string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told = told
@@ -207,14 +213,14 @@ func (w *Workspaces) OnExpire(told func(handle string)) {
 
 // Expire removes what has expired by now, as every call does that makes or
 // gives a workspace.
-func (w *Workspaces) Expire() {
+func (w *Store) Expire() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.expire()
 }
 
-// Close removes all workspaces, held or not: end what runs in them first.
-func (w *Workspaces) Close() error {
+// Close removes all workspaces, leased or not: end what runs in them first.
+func (w *Store) Close() error {
 	w.mu.Lock()
 	w.closed = true
 	w.live = nil

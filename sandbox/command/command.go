@@ -1,4 +1,7 @@
-package sandbox
+// Package command decides what is started for a [sandbox.Spec]: which program,
+// with which arguments and which environment. It is what the backends share, and
+// how others learn what a script needs.
+package command
 
 import (
 	"fmt"
@@ -6,29 +9,31 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
 // Lookup finds a program as the sandbox would: by name on its PATH, or by an
-// absolute path. It gives the path to start.
+// absolute path. It returns the path to start.
 type Lookup func(name string) (path string, found bool)
 
-// CommandLine gives what a backend starts for s: the path of the program,
+// Line returns what a backend starts for a spec: the path of the program,
 // found by look, followed by its arguments. The skill's directory is seen as
-// skillDir by the program, which is s.SkillDir where the sandbox shares the
-// host's paths. Errors are of type [SetupError].
-func (s Spec) CommandLine(skillDir string, look Lookup) ([]string, error) {
-	if err := s.check(); err != nil {
+// skillDir by the program, which is the spec's own where the sandbox shares the
+// host's paths. Errors are of type [sandbox.SetupError].
+func Line(s sandbox.Spec, skillDir string, look Lookup) ([]string, error) {
+	if err := check(s); err != nil {
 		return nil, err
 	}
 	switch {
 	case s.Script != "":
-		return s.scriptLine(skillDir, look)
+		return scriptLine(s, skillDir, look)
 	case s.Shell != "":
 		return shellLine(s.Shell, look)
 	}
 	program, found := look(s.Argv[0])
 	if !found {
-		return nil, &SetupError{
+		return nil, &sandbox.SetupError{
 			Rule:    "program-missing",
 			Message: fmt.Sprintf("there is no program %q in the sandbox", s.Argv[0]),
 			Hint:    "Use a program that is installed, or a script of the skill.",
@@ -37,7 +42,7 @@ func (s Spec) CommandLine(skillDir string, look Lookup) ([]string, error) {
 	return append([]string{program}, s.Argv[1:]...), nil
 }
 
-func (s Spec) scriptLine(skillDir string, look Lookup) ([]string, error) {
+func scriptLine(s sandbox.Spec, skillDir string, look Lookup) ([]string, error) {
 	choices, err := interpreters(s.SkillDir, s.Script)
 	if err != nil {
 		return nil, err
@@ -63,7 +68,7 @@ func shellLine(program string, look Lookup) ([]string, error) {
 	if sh, found := look("sh"); found {
 		return []string{sh, "-c", "--", program}, nil
 	}
-	return nil, &SetupError{
+	return nil, &sandbox.SetupError{
 		Rule:    "interpreter-missing",
 		Message: "there is neither bash nor sh in the sandbox",
 		Hint:    "Run a script of the skill instead of a shell command.",
@@ -71,7 +76,7 @@ func shellLine(program string, look Lookup) ([]string, error) {
 }
 
 // check refuses a spec that no backend could run as it is meant.
-func (s Spec) check() error {
+func check(s sandbox.Spec) error {
 	ways := 0
 	for _, set := range []bool{s.Script != "", s.Shell != "", len(s.Argv) > 0} {
 		if set {
@@ -97,5 +102,5 @@ func (s Spec) check() error {
 }
 
 func invalidSpec(message string) error {
-	return &SetupError{Rule: "spec-invalid", Message: message, Hint: "Correct the call and try again."}
+	return &sandbox.SetupError{Rule: "spec-invalid", Message: message, Hint: "Correct the call and try again."}
 }

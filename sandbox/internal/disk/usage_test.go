@@ -1,4 +1,4 @@
-package sandbox_test
+package disk_test
 
 import (
 	"errors"
@@ -13,16 +13,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/disk"
 )
 
 // unbounded is no bound but those of every measurement.
-var unbounded = sandbox.Usage{Bytes: math.MaxInt64, Files: math.MaxInt, Missed: math.MaxInt}
+var unbounded = disk.Usage{Bytes: math.MaxInt64, Files: math.MaxInt, Missed: math.MaxInt}
 
-func measure(t *testing.T, dir string, most sandbox.Usage) sandbox.Usage {
+func measure(t *testing.T, dir string, most disk.Usage) disk.Usage {
 	t.Helper()
-	used, err := sandbox.Measure(dir, most, nil)
+	used, err := disk.Measure(dir, most, nil)
 	check(t, err)
 	return used
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // plant makes files of so many bytes, and the directories that lead to them.
@@ -38,12 +46,12 @@ func plant(t *testing.T, dir string, bytes int, names ...string) {
 func TestMeasure(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if used := measure(t, dir, sandbox.Usage{}); used != (sandbox.Usage{}) {
+	if used := measure(t, dir, disk.Usage{}); used != (disk.Usage{}) {
 		t.Errorf("an empty workspace holds %+v", used)
 	}
 	plant(t, dir, 100_000, "top", "a/b/deep", sandbox.PrivateDir+"/home/private")
 	var visited []string
-	used, err := sandbox.Measure(dir, unbounded, func(path string, info fs.FileInfo) {
+	used, err := disk.Measure(dir, unbounded, func(path string, info fs.FileInfo) {
 		if info.Name() != path[strings.LastIndex(path, "/")+1:] {
 			t.Errorf("%s is visited as %s", path, info.Name())
 		}
@@ -64,7 +72,7 @@ func TestMeasure(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || len(visited) != used.Files {
 		t.Errorf("of %d visited (-want +got):\n%s", len(visited), diff)
 	}
-	if _, err := sandbox.Measure(filepath.Join(dir, "gone"), unbounded, nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := disk.Measure(filepath.Join(dir, "gone"), unbounded, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a directory that is not there gives %v", err)
 	}
 }
@@ -91,11 +99,11 @@ func TestMeasureIsBoundedInFiles(t *testing.T) {
 		plant(t, dir, 0, fmt.Sprintf("%d/a", i), fmt.Sprintf("%d/b", i))
 	}
 	for files := range 30 {
-		if used := measure(t, dir, sandbox.Usage{Bytes: math.MaxInt64, Files: files, Missed: math.MaxInt}); used.Files != files+1 || used.Missed != 1 {
+		if used := measure(t, dir, disk.Usage{Bytes: math.MaxInt64, Files: files, Missed: math.MaxInt}); used.Files != files+1 || used.Missed != 1 {
 			t.Errorf("of 30, with a bound of %d, are counted %+v", files, used)
 		}
 	}
-	if used := measure(t, dir, sandbox.Usage{Bytes: math.MaxInt64, Files: 30}); used.Files != 30 || used.Missed != 0 {
+	if used := measure(t, dir, disk.Usage{Bytes: math.MaxInt64, Files: 30}); used.Files != 30 || used.Missed != 0 {
 		t.Errorf("of 30, with a bound of as many, are counted %+v", used)
 	}
 }
@@ -107,12 +115,12 @@ func TestMeasureEndsOnceThereIsTooMuch(t *testing.T) {
 	for i := range 20 {
 		plant(t, dir, 10_000, fmt.Sprintf("%d/a", i), fmt.Sprintf("%d/b", i))
 	}
-	most := sandbox.Usage{Bytes: 300_000, Files: math.MaxInt}
+	most := disk.Usage{Bytes: 300_000, Files: math.MaxInt}
 	if used := measure(t, dir, most); !used.Exceeds(most) || used.Bytes > 350_000 || used.Files == 60 {
 		t.Errorf("with a bound of %+v there are %+v", most, used)
 	}
 	plant(t, dir, 0, strings.Repeat("d/", 70)+"deep", strings.Repeat("e/", 70)+"deep")
-	most = sandbox.Usage{Bytes: math.MaxInt64, Files: math.MaxInt}
+	most = disk.Usage{Bytes: math.MaxInt64, Files: math.MaxInt}
 	if used := measure(t, dir, most); !used.Exceeds(most) || used.Missed != 2 {
 		t.Errorf("with a bound of %+v there are %+v", most, used)
 	}
@@ -120,8 +128,8 @@ func TestMeasureEndsOnceThereIsTooMuch(t *testing.T) {
 
 func TestUsageExceeds(t *testing.T) {
 	t.Parallel()
-	most := sandbox.Usage{Bytes: 10, Files: 20, Missed: 30}
-	for used, want := range map[sandbox.Usage]bool{
+	most := disk.Usage{Bytes: 10, Files: 20, Missed: 30}
+	for used, want := range map[disk.Usage]bool{
 		{}: false, most: false, {Bytes: 11}: true, {Files: 21}: true, {Missed: 31}: true,
 	} {
 		if used.Exceeds(most) != want {

@@ -1,4 +1,4 @@
-package sandbox_test
+package workspaces_test
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
 // clock is a clock that one sets.
@@ -33,10 +33,10 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-func newWorkspaces(t *testing.T, limit int) (*sandbox.Workspaces, *clock) {
+func newWorkspaces(t *testing.T, limit int) (*workspaces.Store, *clock) {
 	t.Helper()
 	c := &clock{now: time.Now()}
-	all, err := sandbox.NewWorkspaces(t.TempDir(), sandbox.WorkspaceOptions{Idle: time.Hour, Max: limit, Now: c.Now})
+	all, err := workspaces.New(t.TempDir(), workspaces.Options{Idle: time.Hour, Max: limit, Now: c.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func newWorkspaces(t *testing.T, limit int) (*sandbox.Workspaces, *clock) {
 	return all, c
 }
 
-func create(t *testing.T, all *sandbox.Workspaces) sandbox.Workspace {
+func create(t *testing.T, all *workspaces.Store) workspaces.Workspace {
 	t.Helper()
 	workspace, err := all.Create("")
 	if err != nil {
@@ -102,7 +102,7 @@ func TestWorkspaceUnknown(t *testing.T) {
 	all, _ := newWorkspaces(t, 0)
 	known := create(t, all)
 	for _, handle := range []string{"", "ws-", "..", "ws-00000000000000000000000000000000", known.Handle + "/", "private-" + known.Handle, "../" + filepath.Base(filepath.Dir(known.Dir))} {
-		if _, err := all.Get(handle); !errors.Is(err, sandbox.ErrWorkspaceUnknown) {
+		if _, err := all.Get(handle); !errors.Is(err, workspaces.ErrUnknown) {
 			t.Errorf("Get(%q) gives %v", handle, err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestWorkspaceIsRepaired(t *testing.T) {
 		all, _ := newWorkspaces(t, 0)
 		workspace := create(t, all)
 		for _, dir := range []string{workspace.Dir, workspace.Private} {
-			plant(t, dir, 1, "file")
+			check(t, os.WriteFile(filepath.Join(dir, "file"), []byte("x"), 0o644))
 			check(t, hostile(dir))
 		}
 		if name == "mode" { // also of the directory of all, where it is in reach
@@ -152,7 +152,7 @@ func TestWorkspaceExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock.pass(time.Minute)
-	if _, err := all.Get(idle.Handle); !errors.Is(err, sandbox.ErrWorkspaceExpired) {
+	if _, err := all.Get(idle.Handle); !errors.Is(err, workspaces.ErrExpired) {
 		t.Errorf("after an hour: %v", err)
 	}
 	awaitGone(t, idle.Dir)
@@ -166,7 +166,7 @@ func TestWorkspaceInUseDoesNotExpire(t *testing.T) {
 	t.Parallel()
 	all, clock := newWorkspaces(t, 0)
 	workspace := create(t, all)
-	release, again := workspace.Hold(), workspace.Hold()
+	release, again := workspace.Acquire(), workspace.Acquire()
 	clock.pass(24 * time.Hour)
 	release()
 	release() // counts once
@@ -181,7 +181,7 @@ func TestWorkspaceInUseDoesNotExpire(t *testing.T) {
 		t.Fatalf("before its time: %v", err)
 	}
 	clock.pass(time.Hour)
-	if _, err := all.Get(workspace.Handle); !errors.Is(err, sandbox.ErrWorkspaceExpired) {
+	if _, err := all.Get(workspace.Handle); !errors.Is(err, workspaces.ErrExpired) {
 		t.Errorf("an hour after its use: %v", err)
 	}
 }
@@ -193,13 +193,13 @@ func TestWorkspacesAreLimited(t *testing.T) {
 	clock.pass(time.Second)
 	second := create(t, all)
 	clock.pass(time.Second)
-	release := first.Hold()
+	release := first.Acquire()
 	third := create(t, all) // at the cost of the second, since the first is in use
-	if _, err := all.Get(second.Handle); !errors.Is(err, sandbox.ErrWorkspaceExpired) {
+	if _, err := all.Get(second.Handle); !errors.Is(err, workspaces.ErrExpired) {
 		t.Errorf("the second: %v", err)
 	}
-	defer third.Hold()()
-	if _, err := all.Create(""); !errors.Is(err, sandbox.ErrWorkspacesFull) {
+	defer third.Acquire()()
+	if _, err := all.Create(""); !errors.Is(err, workspaces.ErrFull) {
 		t.Errorf("a workspace too many: %v", err)
 	}
 	release()
@@ -210,7 +210,7 @@ func TestWorkspacesAreLimited(t *testing.T) {
 func TestWorkspacesAreShared(t *testing.T) {
 	t.Parallel()
 	all, clock := newWorkspaces(t, 8)
-	make := func(caller string) (sandbox.Workspace, error) {
+	make := func(caller string) (workspaces.Workspace, error) {
 		clock.pass(time.Second)
 		return all.Create(caller)
 	}
@@ -226,9 +226,9 @@ func TestWorkspacesAreShared(t *testing.T) {
 	for range 6 {
 		workspace, err := make("greedy")
 		check(t, err)
-		defer workspace.Hold()()
+		defer workspace.Acquire()()
 	}
-	if _, err := make("greedy"); !errors.Is(err, sandbox.ErrWorkspacesFull) {
+	if _, err := make("greedy"); !errors.Is(err, workspaces.ErrFull) {
 		t.Errorf("all in use by one: %v", err)
 	}
 	if _, err := make("late"); err != nil {
@@ -243,17 +243,17 @@ func TestWorkspacesClose(t *testing.T) {
 	t.Parallel()
 	all, _ := newWorkspaces(t, 0)
 	workspace := create(t, all)
-	defer workspace.Hold()()
+	defer workspace.Acquire()()
 	if err := all.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if exists(t, filepath.Dir(workspace.Dir)) {
 		t.Error("the workspaces are still there")
 	}
-	if _, err := all.Create(""); !errors.Is(err, sandbox.ErrWorkspacesClosed) {
+	if _, err := all.Create(""); !errors.Is(err, workspaces.ErrClosed) {
 		t.Errorf("Create: %v", err)
 	}
-	if _, err := all.Get(workspace.Handle); !errors.Is(err, sandbox.ErrWorkspacesClosed) {
+	if _, err := all.Get(workspace.Handle); !errors.Is(err, workspaces.ErrClosed) {
 		t.Errorf("Get: %v", err)
 	}
 }
@@ -270,7 +270,7 @@ func TestWorkspacesConcurrently(t *testing.T) {
 					t.Errorf("Create: %v", err)
 					return
 				}
-				release := workspace.Hold()
+				release := workspace.Acquire()
 				if got, err := all.Get(workspace.Handle); err == nil {
 					if err := os.WriteFile(filepath.Join(got.Dir, "f"), nil, 0o600); err != nil {
 						t.Errorf("a held workspace is gone: %v", err)
@@ -380,7 +380,7 @@ func TestExpiryIsTold(t *testing.T) {
 	all, c := newWorkspaces(t, 2)
 	told := make(chan string, 8)
 	all.OnExpire(func(handle string) {
-		if _, err := all.Get(handle); !errors.Is(err, sandbox.ErrWorkspaceExpired) {
+		if _, err := all.Get(handle); !errors.Is(err, workspaces.ErrExpired) {
 			t.Errorf("a workspace that has expired gives %v", err)
 		}
 		told <- handle
@@ -391,7 +391,7 @@ func TestExpiryIsTold(t *testing.T) {
 	if got := <-told; got != first.Handle {
 		t.Errorf("%s made room, and %s was told", first.Handle, got)
 	}
-	release := third.Hold()
+	release := third.Acquire()
 	c.pass(time.Hour)
 	all.Expire()
 	if got := <-told; got != second.Handle {

@@ -1,4 +1,4 @@
-package sandbox_test
+package command_test
 
 import (
 	"errors"
@@ -11,10 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/command"
 )
 
 // installed is a Lookup in which only the given programs are found.
-func installed(programs ...string) sandbox.Lookup {
+func installed(programs ...string) command.Lookup {
 	return func(name string) (string, bool) {
 		if strings.HasPrefix(name, "/") {
 			return name, slices.Contains(programs, name)
@@ -38,7 +39,7 @@ func TestScriptCommandLine(t *testing.T) {
 	all := installed("bash", "sh", "python3", "node", "ruby", "perl", "php", "lua", "Rscript", "pwsh", "zsh", "tsx", "env", "uv", "/bin/sh", "/usr/bin/env")
 	for _, c := range []struct {
 		name, content string
-		look          sandbox.Lookup
+		look          command.Lookup
 		want          string // without the script; ends in "-" for none
 	}{
 		{"a.py", "", all, "/bin/python3"},
@@ -84,7 +85,7 @@ func TestScriptCommandLine(t *testing.T) {
 	} {
 		dir := writeScript(t, "scripts/"+c.name, c.content, 0o644)
 		spec := sandbox.Spec{SkillDir: dir, Script: "scripts/" + c.name, Args: []string{"x", "y z"}}
-		line, err := spec.CommandLine("/skill", c.look)
+		line, err := command.Line(spec, "/skill", c.look)
 		var setup *sandbox.SetupError
 		if errors.As(err, &setup) {
 			if setup.Rule != c.want {
@@ -103,13 +104,13 @@ func TestNativeExecutables(t *testing.T) {
 	t.Parallel()
 	for _, magic := range []string{"\x7fELF\x02", "MZ\x90", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"} {
 		dir := writeScript(t, "tool", magic, 0o755)
-		line, err := sandbox.Spec{SkillDir: dir, Script: "tool", Args: []string{"x"}}.CommandLine("/s", installed())
+		line, err := command.Line(sandbox.Spec{SkillDir: dir, Script: "tool", Args: []string{"x"}}, "/s", installed())
 		if err != nil || !slices.Equal(line, []string{"/s/tool", "x"}) {
 			t.Errorf("%q gives %q, %v", magic, line, err)
 		}
 	}
 	dir := writeScript(t, "tool", "no magic", 0o755)
-	if line, err := (sandbox.Spec{SkillDir: dir, Script: "tool"}).CommandLine("/s", installed()); err == nil {
+	if line, err := command.Line(sandbox.Spec{SkillDir: dir, Script: "tool"}, "/s", installed()); err == nil {
 		t.Errorf("an executable text without shebang gives %q", line)
 	}
 }
@@ -118,14 +119,14 @@ func TestShellCommandLine(t *testing.T) {
 	t.Parallel()
 	spec := sandbox.Spec{Shell: "echo $X; exit"}
 	for _, c := range []struct {
-		look sandbox.Lookup
+		look command.Lookup
 		want []string
 	}{
 		{installed("bash", "sh"), []string{"/bin/bash", "--noprofile", "--norc", "-c", "--", "echo $X; exit"}},
 		{installed("sh"), []string{"/bin/sh", "-c", "--", "echo $X; exit"}},
 		{installed(), nil},
 	} {
-		line, err := spec.CommandLine("", c.look)
+		line, err := command.Line(spec, "", c.look)
 		if !slices.Equal(line, c.want) || (err == nil) != (c.want != nil) {
 			t.Errorf("got %q, %v, want %q", line, err, c.want)
 		}
@@ -145,7 +146,7 @@ func TestContradictorySpecs(t *testing.T) {
 		"NUL in shell":       {SkillDir: dir, Shell: "a\x00b"},
 		"NUL in argument":    {SkillDir: dir, Script: "a.sh", Args: []string{"\x00"}},
 	} {
-		_, err := spec.CommandLine(dir, installed("sh", "x"))
+		_, err := command.Line(spec, dir, installed("sh", "x"))
 		var setup *sandbox.SetupError
 		if !errors.As(err, &setup) || setup.Rule != "spec-invalid" {
 			t.Errorf("%s: %v", name, err)
@@ -164,7 +165,7 @@ func TestMissingScriptNamesTheNearest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := sandbox.Spec{SkillDir: dir, Script: "validator.py"}.CommandLine(dir, installed())
+	_, err := command.Line(sandbox.Spec{SkillDir: dir, Script: "validator.py"}, dir, installed())
 	var setup *sandbox.SetupError
 	if !errors.As(err, &setup) || setup.Rule != "script-missing" {
 		t.Fatalf("got %v", err)
@@ -190,7 +191,7 @@ func FuzzShebang(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "script"), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		line, err := sandbox.Spec{SkillDir: dir, Script: "script", Args: []string{"arg"}}.CommandLine("/skill", anything)
+		line, err := command.Line(sandbox.Spec{SkillDir: dir, Script: "script", Args: []string{"arg"}}, "/skill", anything)
 		var setup *sandbox.SetupError
 		if errors.As(err, &setup) && setup.Rule == "interpreter-unknown" && setup.Hint != "" {
 			return
@@ -223,7 +224,7 @@ func TestInterpreters(t *testing.T) {
 		{"a.bin", "\x7fELF", []string{}},
 		{"a.txt", "text", nil},
 	} {
-		got, err := sandbox.Interpreters(writeScript(t, c.name, c.content, 0o755), c.name)
+		got, err := command.Interpreters(writeScript(t, c.name, c.content, 0o755), c.name)
 		if diff := cmp.Diff(c.want, got); diff != "" || (err != nil) != (c.want == nil) {
 			t.Errorf("%s: %v\n%s", c.name, err, diff)
 		}

@@ -1,4 +1,6 @@
-package sandbox
+// Package queue bounds how many runs a backend has at once, and lets callers
+// take turns.
+package queue
 
 import (
 	"cmp"
@@ -9,37 +11,36 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
 // ErrBusy means that so many runs wait already that one more would wait too
 // long.
 var ErrBusy = errors.New("too many runs are waiting")
 
-// Defaults of [QueueOptions].
+// Defaults of [Options].
 const (
-	// DefaultRunsPerProcessor and MinRuns give the default of
-	// QueueOptions.Running.
-	DefaultRunsPerProcessor = 2
-	MinRuns                 = 4
-	DefaultWaiting          = 1024
+	defaultRunsPerProcessor = 2
+	minDefaultRunning       = 4
+	defaultWaiting          = 1024
 )
 
 // positionInterval is the time between two looks at how far a run has come in
 // the queue.
 const positionInterval = 250 * time.Millisecond
 
-// QueueOptions configure a [Queue]. The zero value is ready to use.
-type QueueOptions struct {
-	// Running is how many runs there are at once. If zero,
-	// [DefaultRunsPerProcessor] for each processor, at least [MinRuns].
+// Options configure a [Queue]. The zero value is ready to use.
+type Options struct {
+	// Running is how many runs there are at once. If zero, 2 for
+	// each processor, at least 4.
 	Running int
-	// Waiting is how many more may wait, of all callers. If zero,
-	// [DefaultWaiting].
+	// Waiting is how many more may wait, of all callers. If zero, 1024.
 	Waiting int
 }
 
-// Queue is a [Backend] that bounds how many runs another one has at once. The
-// others wait, and start in turns: one of each [Spec.Caller], so that nobody
+// Queue is a [sandbox.Backend] that bounds how many runs another one has at once. The
+// others wait, and start in turns: one of each [sandbox.Spec.Caller], so that nobody
 // has to wait for all that somebody else has asked for. Where no more may wait,
 // one that asks for less takes the place of the last run of the caller of whom
 // most wait.
@@ -47,8 +48,8 @@ type QueueOptions struct {
 // While a run waits, its Spec.Progress is told how many start before it. Time
 // that it waits does not count for its timeout.
 type Queue struct {
-	backend Backend
-	options QueueOptions
+	backend sandbox.Backend
+	options Options
 	closed  chan struct{}
 
 	mu      sync.Mutex
@@ -68,29 +69,29 @@ type line struct {
 // one value, when it is taken out of its line.
 type ticket chan error
 
-var _ Backend = (*Queue)(nil)
+var _ sandbox.Backend = (*Queue)(nil)
 
-// NewQueue puts a queue before a backend, which it closes when it is closed.
-func NewQueue(backend Backend, options QueueOptions) *Queue {
+// New puts a queue before a backend, which it closes when it is closed.
+func New(backend sandbox.Backend, options Options) *Queue {
 	if options.Running <= 0 {
-		options.Running = max(MinRuns, DefaultRunsPerProcessor*runtime.GOMAXPROCS(0))
+		options.Running = max(minDefaultRunning, defaultRunsPerProcessor*runtime.GOMAXPROCS(0))
 	}
 	if options.Waiting <= 0 {
-		options.Waiting = DefaultWaiting
+		options.Waiting = defaultWaiting
 	}
 	return &Queue{backend: backend, options: options, closed: make(chan struct{})}
 }
 
 // Info describes the backend.
-func (q *Queue) Info() Info { return q.backend.Info() }
+func (q *Queue) Info() sandbox.Info { return q.backend.Info() }
 
-// Run implements [Backend]. The error may wrap [ErrBusy] too.
-func (q *Queue) Run(ctx context.Context, spec Spec) (Result, error) {
+// Run implements [sandbox.Backend]. The error may wrap [ErrBusy] too.
+func (q *Queue) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
 	switch err := q.enter(ctx, spec); {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return Result{Status: Canceled, ExitCode: -1, Info: q.Info()}, nil
+		return sandbox.Result{Status: sandbox.Canceled, ExitCode: -1, Info: q.Info()}, nil
 	case err != nil:
-		return Result{}, err
+		return sandbox.Result{}, err
 	}
 	defer q.leave()
 	return q.backend.Run(ctx, spec)
@@ -109,7 +110,7 @@ func (q *Queue) Close() error {
 }
 
 // enter returns when the run may start.
-func (q *Queue) enter(ctx context.Context, spec Spec) error {
+func (q *Queue) enter(ctx context.Context, spec sandbox.Spec) error {
 	mine, err := q.draw(spec.Caller, spec.NoWait)
 	if err != nil || mine == nil {
 		return err
@@ -138,7 +139,7 @@ func (q *Queue) enter(ctx context.Context, spec Spec) error {
 	}
 }
 
-var errQueueClosed = fmt.Errorf("%w: the server is shutting down", ErrUnavailable)
+var errQueueClosed = fmt.Errorf("%w: the server is shutting down", sandbox.ErrUnavailable)
 
 func waitingLine(before int) string {
 	switch before {

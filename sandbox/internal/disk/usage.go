@@ -1,4 +1,6 @@
-package sandbox
+// Package disk measures and repairs directories that untrusted programs write,
+// and may be writing meanwhile.
+package disk
 
 import (
 	"errors"
@@ -33,12 +35,12 @@ type Usage struct {
 	Missed int
 }
 
-// Exceeds tells whether there is more than most, in any of the fields.
+// Exceeds reports whether there is more than most, in any of the fields.
 func (u Usage) Exceeds(most Usage) bool {
 	return u.Bytes > most.Bytes || u.Files > most.Files || u.Missed > most.Missed
 }
 
-// Measure tells what the directory of a workspace holds, down to 64 directories
+// Measure returns what the directory of a workspace holds, down to 64 directories
 // deep. It ends early once it has counted more than most, or more than 100,000
 // files and directories. What it counts it gives to visit, if that is set, with
 // its slash-separated path.
@@ -125,7 +127,7 @@ func (m *measurement) count(above *os.Root, name, path string, depth int) (dirs 
 	}
 	// It was a directory, but a program may have replaced it since: by a FIFO,
 	// the opening of which must not wait.
-	opened, err := above.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	opened, err := above.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +169,7 @@ func (m *measurement) add(path string, info fs.FileInfo) bool {
 	return !m.used.Exceeds(m.most)
 }
 
-// vanished tells that what was a directory is none any more.
+// vanished reports that what was a directory is none any more.
 func vanished(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -1,4 +1,4 @@
-package sandbox
+package command
 
 import (
 	"bytes"
@@ -10,6 +10,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
 // scriptHeadBytes is how much of a script is read to choose its interpreter.
@@ -66,7 +69,7 @@ func interpreters(dir, script string) ([][]string, error) {
 			}
 		}
 	}
-	return nil, &SetupError{
+	return nil, &sandbox.SetupError{
 		Rule:    "interpreter-unknown",
 		Message: fmt.Sprintf("nothing tells how to run %q: it has no shebang line, no known extension and is no executable", script),
 		Hint:    "Run it with a shell command that names its interpreter, or read it and do what it says.",
@@ -76,7 +79,7 @@ func interpreters(dir, script string) ([][]string, error) {
 // Interpreters gives the programs, best first, of which one is needed to run a
 // script of the skill in dir: names to be looked up on the sandbox's PATH, or
 // absolute paths. It gives none for a native executable. Errors are of type
-// [SetupError]; they tell too that a file is no script.
+// [sandbox.SetupError]; they tell too that a file is no script.
 func Interpreters(dir, script string) ([]string, error) {
 	choices, err := interpreters(dir, script)
 	if err != nil {
@@ -92,7 +95,7 @@ func Interpreters(dir, script string) ([]string, error) {
 // readHead gives the start of a script and its mode.
 func readHead(dir, script string) ([]byte, fs.FileMode, error) {
 	if !fs.ValidPath(script) || script == "." || strings.ContainsRune(script, '\\') {
-		return nil, 0, &SetupError{
+		return nil, 0, &sandbox.SetupError{
 			Rule:    "script-missing",
 			Message: fmt.Sprintf("%q is not a path inside the skill", script),
 			Hint:    "Give a path relative to the skill's directory, with slashes and without \"..\".",
@@ -100,11 +103,11 @@ func readHead(dir, script string) ([]byte, fs.FileMode, error) {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, 0, missingDir("skill", err)
+		return nil, 0, sandbox.MissingDir("skill", err)
 	}
 	defer root.Close()
 	// Without O_NONBLOCK opening a FIFO would wait for a writer.
-	file, err := root.OpenFile(script, os.O_RDONLY|nonblock, 0)
+	file, err := root.OpenFile(script, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, 0, missingScript(root, script, err)
 	}
@@ -114,10 +117,10 @@ func readHead(dir, script string) ([]byte, fs.FileMode, error) {
 		return nil, 0, missingScript(root, script, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, &SetupError{
+		return nil, 0, &sandbox.SetupError{
 			Rule:    "script-not-file",
 			Message: fmt.Sprintf("%q is not a regular file", script),
-			Hint:    nearScripts(root, script),
+			Hint:    suggest(root, script),
 		}
 	}
 	head := make([]byte, scriptHeadBytes)
@@ -135,18 +138,9 @@ func missingInterpreter(script string, choices [][]string) error {
 	}
 	// A shebang with an absolute path is also looked for by its base name.
 	wanted := strings.Join(slices.Compact(names), " or ")
-	return &SetupError{
+	return &sandbox.SetupError{
 		Rule:    "interpreter-missing",
 		Message: fmt.Sprintf("%q needs %s, which is not installed in the sandbox", script, wanted),
 		Hint:    fmt.Sprintf("Tell the user that %s has to be installed, or do the work in another way.", wanted),
-	}
-}
-
-func missingDir(which string, err error) error {
-	return &SetupError{
-		Rule:    which + "-missing",
-		Message: "the " + which + " directory is not there or cannot be opened",
-		Hint:    "It may have been removed meanwhile: look again which there are.",
-		Err:     err,
 	}
 }

@@ -1,13 +1,13 @@
 //go:build unix
 
-package sandbox_test
+package workspaces_test
 
 import (
 	"os"
 	"os/exec"
 	"testing"
 
-	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
 // Trees deeper than there are descriptors are removed too. The test runs once
@@ -16,7 +16,7 @@ func TestWorkspacesCloseWithFewDescriptors(t *testing.T) {
 	t.Parallel()
 	const base = "SANDBOX_TEST_BASE"
 	if dir := os.Getenv(base); dir != "" {
-		all, err := sandbox.NewWorkspaces(dir, sandbox.WorkspaceOptions{Max: 1})
+		all, err := workspaces.New(dir, workspaces.Options{Max: 1})
 		check(t, err)
 		expires := create(t, all)
 		nestIn(t, expires.Dir)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package sandbox_test
+package disk_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/disk"
 )
 
 // Nothing that a program leaves behind is followed, waited for or taken for
@@ -48,7 +48,7 @@ func TestMeasureWhileDirectoriesAreReplaced(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		plant(t, dir, 0, "sub/file")
-		used, err := sandbox.Measure(dir, unbounded, func(path string, info fs.FileInfo) {
+		used, err := disk.Measure(dir, unbounded, func(path string, info fs.FileInfo) {
 			sub := filepath.Join(dir, path)
 			check(t, errors.Join(os.Rename(sub, filepath.Join(t.TempDir(), "moved")), test.replace(sub)))
 		})
@@ -93,7 +93,7 @@ func TestMeasureOfUnreadableDirectories(t *testing.T) {
 			t.Errorf("a directory of mode %v is %+v", mode, used)
 		}
 	}
-	if used := measure(t, dir, sandbox.Usage{Bytes: 1 << 20, Files: 2}); used.Files != 2 || used.Missed != 0 {
+	if used := measure(t, dir, disk.Usage{Bytes: 1 << 20, Files: 2}); used.Files != 2 || used.Missed != 0 {
 		t.Errorf("unlocked it is %+v", used)
 	}
 }

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package artifact
-
-const nonblock = 0

@@ -1,8 +1,0 @@
-//go:build unix
-
-package sandbox
-
-import "syscall"
-
-// nonblock keeps the opening of a FIFO from waiting for its other end.
-const nonblock = syscall.O_NONBLOCK
