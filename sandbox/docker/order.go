@@ -5,25 +5,25 @@ import (
 	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
 // order finds the program of a spec and gives what the container is told.
-func (b *Backend) order(spec sandbox.Spec) (handover.Order, error) {
-	argv, err := spec.CommandLine(handover.SkillDir, b.programs.look)
+func (b *Backend) order(spec sandbox.Spec) (protocol.Order, error) {
+	argv, err := spec.CommandLine(protocol.SkillDir, b.programs.look)
 	if err != nil {
-		return handover.Order{}, err
+		return protocol.Order{}, err
 	}
 	env, err := environ(spec)
 	if err != nil {
-		return handover.Order{}, err
+		return protocol.Order{}, err
 	}
-	dir := handover.Workspace
+	dir := protocol.Workspace
 	if spec.InSkill {
-		dir = handover.SkillDir
+		dir = protocol.SkillDir
 	}
-	order := handover.Order{
+	order := protocol.Order{
 		Dir: dir, Argv: argv, Env: env,
 		Deadline:  spec.Limits.Timeout + deadlineGrace,
 		FileBytes: uint64(spec.Limits.FileBytes),
@@ -34,8 +34,8 @@ func (b *Backend) order(spec sandbox.Spec) (handover.Order, error) {
 		order.WorkspaceBytes = uint64(spec.Limits.WorkspaceBytes)
 		order.WorkspaceFiles = uint64(spec.Limits.WorkspaceFiles)
 	}
-	if len(order.Encode()) > handover.MaxOrderBytes {
-		return handover.Order{}, process.StartFailed(syscall.E2BIG)
+	if len(order.Encode()) > protocol.MaxOrderBytes {
+		return protocol.Order{}, process.StartFailed(syscall.E2BIG)
 	}
 	return order, nil
 }
@@ -47,9 +47,9 @@ func environ(spec sandbox.Spec) ([]string, error) {
 	if zone, set := os.LookupEnv("TZ"); set {
 		env["TZ"] = zone
 	}
-	at := sandbox.Places{Workspace: handover.Workspace, Home: handover.Home, Tmp: handover.Tmp}
+	at := sandbox.Places{Workspace: protocol.Workspace, Home: protocol.Home, Tmp: protocol.Tmp}
 	if spec.SkillDir != "" {
-		at.SkillDir = handover.SkillDir
+		at.SkillDir = protocol.SkillDir
 	}
 	return spec.Environ(env, at)
 }
