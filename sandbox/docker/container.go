@@ -10,7 +10,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
 
@@ -122,18 +122,18 @@ func (b *Backend) blueprint(at place) engine.Blueprint {
 	var binds []engine.Bind
 	if at.workspace != "" {
 		binds = append(binds,
-			engine.Bind{Source: at.workspace, Target: handover.Workspace},
-			engine.Bind{Source: at.private, Target: handover.Private})
+			engine.Bind{Source: at.workspace, Target: protocol.Workspace},
+			engine.Bind{Source: at.private, Target: protocol.Private})
 	}
 	if at.skillDir != "" {
-		binds = append(binds, engine.Bind{Source: at.skillDir, Target: handover.SkillDir, ReadOnly: true})
+		binds = append(binds, engine.Bind{Source: at.skillDir, Target: protocol.SkillDir, ReadOnly: true})
 	}
 	return engine.Blueprint{
 		Copying:     b.copying,
 		Image:       b.image.ID,
 		Runtime:     b.image.runtime,
 		Healthcheck: b.image.Healthcheck,
-		Command:     []string{handover.Path},
+		Command:     []string{protocol.Path},
 		User:        at.user,
 		Labels:      b.owner.labels(),
 		Binds:       binds,

@@ -37,7 +37,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
@@ -174,8 +174,8 @@ func (b *Backend) describe() sandbox.Info {
 		Tier:    "container",
 		Notice: "Every run has a container of its own: the skill is read-only, only the workspace and /tmp can be written, " +
 			"nothing else of this machine is visible, there is no network but a loopback interface; " + files + kernel + ".",
-		SkillDir:  handover.SkillDir,
-		Workspace: handover.Workspace,
+		SkillDir:  protocol.SkillDir,
+		Workspace: protocol.Workspace,
 	}
 }
 

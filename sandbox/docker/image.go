@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
 // searchPath is the PATH of programs.
@@ -24,7 +24,7 @@ type image struct {
 
 func findImage(ctx context.Context, e *engine.Engine, options Options) (image, error) {
 	found, err := e.Image(ctx, options.Image)
-	if err == nil && found.Labels[handover.VersionLabel] != handover.Version {
+	if err == nil && found.Labels[protocol.VersionLabel] != protocol.Version {
 		err = errForeignImage
 	}
 	return image{Image: found, runtime: options.Runtime}, err
@@ -56,5 +56,5 @@ func (p programs) look(name string) (string, bool) {
 	}
 	clean := path.Clean(name)
 	bound := func(dir string) bool { return strings.HasPrefix(clean, dir+"/") }
-	return name, slices.ContainsFunc([]string{handover.SkillDir, handover.Workspace, handover.Private}, bound) || p.files[clean]
+	return name, slices.ContainsFunc([]string{protocol.SkillDir, protocol.Workspace, protocol.Private}, bound) || p.files[clean]
 }

@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
 // What builds the image and what uses it must agree on its names.
 func TestImageIsBuiltAsItIsUsed(t *testing.T) {
 	t.Parallel()
 	for file, names := range map[string][]string{
-		"Dockerfile":  {"LABEL " + handover.VersionLabel + "=" + handover.Version + "\n", " " + handover.Path + "\n"},
-		"build-image": {"image=" + docker.DefaultImage + "\n", "=" + handover.Path + "\n", "=" + handover.VersionLabel + "=" + handover.Version + "\n"},
+		"Dockerfile":  {"LABEL " + protocol.VersionLabel + "=" + protocol.Version + "\n", " " + protocol.Path + "\n"},
+		"build-image": {"image=" + docker.DefaultImage + "\n", "=" + protocol.Path + "\n", "=" + protocol.VersionLabel + "=" + protocol.Version + "\n"},
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -3,7 +3,7 @@ package docker
 import (
 	"time"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
 // These bound how long a container may take from the order to kill its program.
@@ -26,7 +26,7 @@ func (t *tree) writeKill() {
 	case <-t.copied:
 	case <-t.toKill:
 		if t.canReturn() { // else there would be something before it
-			t.container.streams.Conn.Write([]byte{handover.Kill})
+			t.container.streams.Conn.Write([]byte{protocol.Kill})
 		}
 	}
 }

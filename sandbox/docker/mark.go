@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
 // untilMark takes a stream with a mark in it and passes on what is before and
@@ -76,11 +76,11 @@ func (s *suffix) write(p []byte) { s.data = append(s.data, p[:min(len(p), s.leng
 func (s *suffix) done() bool { return len(s.data) == s.length }
 
 // report gives the report that a suffix is, or nil.
-func (s *suffix) report() *handover.Report {
+func (s *suffix) report() *protocol.Report {
 	if !s.done() {
 		return nil
 	}
-	report, err := handover.DecodeReport(s.data)
+	report, err := protocol.DecodeReport(s.data)
 	if err != nil {
 		return nil
 	}

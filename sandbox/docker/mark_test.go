@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
 // in gives a text in parts of a size.
@@ -20,12 +20,12 @@ func in(size int, text []byte) (parts [][]byte) {
 func TestMarkIsFoundHoweverTheStreamIsSplit(t *testing.T) {
 	t.Parallel()
 	mark := []byte("aabaabaaab")
-	report := handover.Report{Code: 7, CPUNanos: 1}
+	report := protocol.Report{Code: 7, CPUNanos: 1}
 	for _, said := range []string{"", "a", "text", "aabaabaaa", "aabaabaabb", "\x00\xffaab"} {
 		stream := slices.Concat([]byte(said), mark, report.Encode(), []byte("what comes behind does not matter"))
 		for size := 1; size <= len(stream); size++ {
 			var passed bytes.Buffer
-			behind := &suffix{length: handover.ReportBytes}
+			behind := &suffix{length: protocol.ReportBytes}
 			u := &untilMark{next: &passed, mark: mark, behind: behind}
 			for _, part := range in(size, stream) {
 				u.write(part)

@@ -6,25 +6,25 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/command"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
 // order finds the program of a spec and gives what the container is told.
-func (b *Backend) order(spec sandbox.Spec) (handover.Order, error) {
-	argv, err := command.Line(spec, handover.SkillDir, b.programs.look)
+func (b *Backend) order(spec sandbox.Spec) (protocol.Order, error) {
+	argv, err := command.Line(spec, protocol.SkillDir, b.programs.look)
 	if err != nil {
-		return handover.Order{}, err
+		return protocol.Order{}, err
 	}
 	env, err := environ(spec)
 	if err != nil {
-		return handover.Order{}, err
+		return protocol.Order{}, err
 	}
-	dir := handover.Workspace
+	dir := protocol.Workspace
 	if spec.InSkill {
-		dir = handover.SkillDir
+		dir = protocol.SkillDir
 	}
-	order := handover.Order{
+	order := protocol.Order{
 		Dir: dir, Argv: argv, Env: env,
 		Deadline:  spec.Limits.Timeout + deadlineGrace,
 		FileBytes: uint64(spec.Limits.FileBytes),
@@ -35,8 +35,8 @@ func (b *Backend) order(spec sandbox.Spec) (handover.Order, error) {
 		order.WorkspaceBytes = uint64(spec.Limits.WorkspaceBytes)
 		order.WorkspaceFiles = uint64(spec.Limits.WorkspaceFiles)
 	}
-	if len(order.Encode()) > handover.MaxOrderBytes {
-		return handover.Order{}, process.StartFailed(syscall.E2BIG)
+	if len(order.Encode()) > protocol.MaxOrderBytes {
+		return protocol.Order{}, process.StartFailed(syscall.E2BIG)
 	}
 	return order, nil
 }
@@ -48,9 +48,9 @@ func environ(spec sandbox.Spec) ([]string, error) {
 	if zone, set := os.LookupEnv("TZ"); set {
 		env["TZ"] = zone
 	}
-	at := command.Dirs{Workspace: handover.Workspace, Home: handover.Home, Tmp: handover.Tmp}
+	at := command.Dirs{Workspace: protocol.Workspace, Home: protocol.Home, Tmp: protocol.Tmp}
 	if spec.SkillDir != "" {
-		at.Skill = handover.SkillDir
+		at.Skill = protocol.SkillDir
 	}
 	return command.Environ(spec, env, at)
 }

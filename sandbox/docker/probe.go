@@ -13,7 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/output"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
@@ -59,8 +59,8 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 		return err
 	}
 	listed := output.NewStream(output.Config{Keep: listBytes, Limit: listBytes})
-	t, err := c.hand(handover.Order{
-		Dir: path.Join(handover.Workspace, filepath.Base(marker)),
+	t, err := c.hand(protocol.Order{
+		Dir: path.Join(protocol.Workspace, filepath.Base(marker)),
 		Env: []string{"PATH=" + searchPath}, Files: b.copying,
 	}, spec, listed, io.Discard)
 	if err != nil {

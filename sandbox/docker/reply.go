@@ -5,14 +5,14 @@ import (
 	"io"
 	"sync/atomic"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
 // earlyBytes is how much of standard error may overtake the beginning of
 // standard output inside the engine.
 const earlyBytes = 16 << 20
 
-// reply takes what a container writes after an order, as package handover has
+// reply takes what a container writes after an order, as package protocol has
 // it, and passes on the two streams of the program. It is for one goroutine;
 // only acked, ended and said are for all.
 type reply struct {
@@ -26,7 +26,7 @@ type reply struct {
 }
 
 func newReply(nonce []byte, stdout, stderr io.Writer) *reply {
-	r := &reply{acked: make(chan struct{}), ended: make(chan struct{}), report: suffix{length: handover.ReportBytes}}
+	r := &reply{acked: make(chan struct{}), ended: make(chan struct{}), report: suffix{length: protocol.ReportBytes}}
 	r.stdout = untilMark{next: stdout, mark: nonce, behind: &suffix{}}
 	r.stderr = untilMark{next: stderr, mark: nonce, behind: &r.report}
 	return r
@@ -59,7 +59,7 @@ func (r *reply) writeStdout(p []byte) (int, error) {
 	n := len(p)
 	r.said.Add(int64(n))
 	if n > 0 && !r.begun {
-		if p[0] != handover.Ack {
+		if p[0] != protocol.Ack {
 			return 0, errNoReply
 		}
 		r.begun = true

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
 // The engine keeps the order within each stream, but not between the two.
 func TestReplyIsTakenInAnyOrder(t *testing.T) {
 	t.Parallel()
 	mark := []byte("the mark")
-	report := handover.Report{Code: 7}
-	out := slices.Concat([]byte{handover.Ack}, []byte("out"), mark, []byte("files"), mark)
+	report := protocol.Report{Code: 7}
+	out := slices.Concat([]byte{protocol.Ack}, []byte("out"), mark, []byte("files"), mark)
 	diagnostics := slices.Concat([]byte("err"), mark, report.Encode())
 	for size := 1; size <= len(diagnostics); size++ {
 		for first := range 3 {

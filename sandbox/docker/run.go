@@ -8,7 +8,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
@@ -30,7 +30,7 @@ var errEarlyEnd = errors.New("a container ended before it was told what to run")
 
 // execute starts a program in a container. One that was started ahead may have
 // died meanwhile; then another one is taken.
-func (b *Backend) execute(ctx context.Context, spec sandbox.Spec, order handover.Order, streams *process.Streams) (process.Tree, error) {
+func (b *Backend) execute(ctx context.Context, spec sandbox.Spec, order protocol.Order, streams *process.Streams) (process.Tree, error) {
 	at, err := b.placeOf(spec)
 	if err != nil {
 		return nil, sandbox.MissingDir("workspace", err)

@@ -13,7 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
 // bounded is how long a run may take that an engine holds up.
@@ -78,7 +78,7 @@ func TestEngineThatTakesNothingButSaysSo(t *testing.T) {
 			io.WriteString(near, line)
 			header = line
 		}
-		near.Write([]byte{1, 0, 0, 0, 0, 0, 0, 1, handover.Ack}) // one byte of standard output
+		near.Write([]byte{1, 0, 0, 0, 0, 0, 0, 1, protocol.Ack}) // one byte of standard output
 		io.Copy(near, far)                                       // until the container is removed
 	})
 	result, err := runBounded(t, backend, sandbox.Spec{

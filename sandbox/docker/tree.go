@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
@@ -33,7 +33,7 @@ type tree struct {
 // hand hands an order over, with the files that it demands, and has the
 // program's output written to two writers that do not fail. Where that is not
 // possible it lets go of the container.
-func (c *container) hand(order handover.Order, spec sandbox.Spec, stdout, stderr io.Writer) (*tree, error) {
+func (c *container) hand(order protocol.Order, spec sandbox.Spec, stdout, stderr io.Writer) (*tree, error) {
 	rand.Read(order.Nonce[:]) // never fails
 	order.StdinBytes = uint64(len(spec.Stdin))
 	t := &tree{
@@ -66,7 +66,7 @@ func (c *container) hand(order handover.Order, spec sandbox.Spec, stdout, stderr
 
 // write writes the order and all that follows it. What goes wrong shows in the
 // reply.
-func (t *tree) write(order handover.Order, stdin []byte) {
+func (t *tree) write(order protocol.Order, stdin []byte) {
 	conn := writerFunc(func(p []byte) (int, error) {
 		n, err := t.container.streams.Conn.Write(p)
 		t.taken.Add(int64(n))
@@ -172,7 +172,7 @@ func (t *tree) closeCopies() (lost bool) {
 }
 
 // notStarted gives the [sandbox.SetupError] for a program that was not.
-func notStarted(report *handover.Report) error {
+func notStarted(report *protocol.Report) error {
 	errno := syscall.Errno(report.Errno)
 	if !report.NotStored {
 		return process.StartFailed(errno)
@@ -191,7 +191,7 @@ func notStarted(report *handover.Report) error {
 
 // end returns when no process of the program is left, and all has come that is
 // to come. The report is nil if the container was killed before it could tell.
-func (t *tree) end() (report *handover.Report, killed bool) {
+func (t *tree) end() (report *protocol.Report, killed bool) {
 	select {
 	case <-t.copied:
 	case <-t.toKill:

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/transfer"
 )
 
@@ -23,14 +23,14 @@ const gcPercent = 100
 
 // serveCopies stores files, runs the program and sends back what it has done
 // to those of the workspace.
-func serveCopies(order handover.Order, input *bufio.Reader, stdin []byte, victims victims) error {
+func serveCopies(order protocol.Order, input *bufio.Reader, stdin []byte, victims victims) error {
 	debug.SetGCPercent(gcPercent)
 	workspace, before, failed := store(input)
 	if err := acknowledge(); err != nil {
 		return err
 	}
 	if failed != nil {
-		return reply(order, handover.Report{Errno: errnoOf(failed), NotStored: true}, func(w io.Writer) error {
+		return reply(order, protocol.Report{Errno: errnoOf(failed), NotStored: true}, func(w io.Writer) error {
 			return new(transfer.Tree).Send(w, nil)
 		})
 	}
@@ -42,10 +42,10 @@ func serveCopies(order handover.Order, input *bufio.Reader, stdin []byte, victim
 	go endWithServer()
 	return reply(order, report, func(w io.Writer) error {
 		// What is there counts as memory, of which there may be none left.
-		for _, dir := range []string{"/tmp", "/dev/shm", handover.Private} {
+		for _, dir := range []string{"/tmp", "/dev/shm", protocol.Private} {
 			empty(dir)
 		}
-		if err := os.Chmod(handover.Workspace, 0o700); err != nil { // the program may have locked it
+		if err := os.Chmod(protocol.Workspace, 0o700); err != nil { // the program may have locked it
 			return err
 		}
 		return transfer.ListWhole(workspace).SendChanges(w, workspace, before)
@@ -55,7 +55,7 @@ func serveCopies(order handover.Order, input *bufio.Reader, stdin []byte, victim
 // store stores the skill as root and the workspace as the program's user, and
 // remembers what the workspace holds. From then on nothing is privileged.
 func store(input *bufio.Reader) (*os.Root, *transfer.Tree, error) {
-	skill, err := os.OpenRoot(handover.SkillDir)
+	skill, err := os.OpenRoot(protocol.SkillDir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,7 +66,7 @@ func store(input *bufio.Reader) (*os.Root, *transfer.Tree, error) {
 	if err := errors.Join(drop(), makePrivate()); err != nil {
 		return nil, nil, err
 	}
-	workspace, err := os.OpenRoot(handover.Workspace)
+	workspace, err := os.OpenRoot(protocol.Workspace)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,7 +80,7 @@ func store(input *bufio.Reader) (*os.Root, *transfer.Tree, error) {
 func drop() error {
 	err := shareOutput()
 	if err == nil {
-		err = give(handover.Workspace, handover.Private)
+		err = give(protocol.Workspace, protocol.Private)
 	}
 	if err == nil {
 		err = dropBounding()
@@ -89,10 +89,10 @@ func drop() error {
 		err = syscall.Setgroups(nil)
 	}
 	if err == nil {
-		err = syscall.Setresgid(handover.User, handover.User, handover.User)
+		err = syscall.Setresgid(protocol.User, protocol.User, protocol.User)
 	}
 	if err == nil {
-		err = syscall.Setresuid(handover.User, handover.User, handover.User)
+		err = syscall.Setresuid(protocol.User, protocol.User, protocol.User)
 	}
 	if err == nil {
 		err = hide() // the change of users may have undone it
@@ -108,8 +108,8 @@ func drop() error {
 func give(dirs ...string) error {
 	for _, dir := range dirs {
 		info, err := os.Stat(dir)
-		if err == nil && info.Sys().(*syscall.Stat_t).Uid != handover.User {
-			err = os.Chown(dir, handover.User, handover.User)
+		if err == nil && info.Sys().(*syscall.Stat_t).Uid != protocol.User {
+			err = os.Chown(dir, protocol.User, protocol.User)
 		}
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func give(dirs ...string) error {
 
 // makePrivate makes HOME and TMPDIR, which are here for this run alone.
 func makePrivate() error {
-	return errors.Join(os.Mkdir(handover.Home, 0o700), os.Mkdir(handover.Tmp, 0o700))
+	return errors.Join(os.Mkdir(protocol.Home, 0o700), os.Mkdir(protocol.Tmp, 0o700))
 }
 
 // shareOutput lets programs open /dev/stdout and /dev/stderr, which the engine

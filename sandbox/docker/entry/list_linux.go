@@ -9,14 +9,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
 // list writes the paths of the executables on the order's PATH, each ended by
 // NUL, where the order's directory can be written, and reports the bounds.
-func list(order handover.Order) handover.Report {
+func list(order protocol.Order) protocol.Report {
 	if err := unix.Access(order.Dir, unix.W_OK); err != nil {
-		return handover.Report{Errno: errnoOf(err)}
+		return protocol.Report{Errno: errnoOf(err)}
 	}
 	var found strings.Builder
 	for _, variable := range order.Env {
@@ -36,9 +36,9 @@ func list(order handover.Order) handover.Report {
 		}
 	}
 	if _, err := os.Stdout.WriteString(found.String()); err != nil {
-		return handover.Report{Errno: errnoOf(err)}
+		return protocol.Report{Errno: errnoOf(err)}
 	}
-	var report handover.Report
+	var report protocol.Report
 	report.MemoryBytes, report.Processes = bounds()
 	return report
 }

@@ -1,7 +1,7 @@
 //go:build amd64 || arm64
 
 // Command entry is the first process of a container: it waits for an order,
-// runs one program and ends with it. See package handover.
+// runs one program and ends with it. See package protocol.
 //
 // As the container's init it inherits every orphan, and no signal from inside
 // the container can end it. It must work where the program has used up all
@@ -27,7 +27,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/seccomp"
 )
 
@@ -61,7 +61,7 @@ func serve() int {
 	if err := hide(); err != nil {
 		return 1
 	}
-	order, err := handover.ReadOrder(os.Stdin)
+	order, err := protocol.ReadOrder(os.Stdin)
 	if err != nil { // the server does not need this container any more
 		return 0
 	}
@@ -105,7 +105,7 @@ func confine() error {
 // hide keeps programs from reading the nonce in this process's memory.
 func hide() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
-func carryOut(order handover.Order, stdin []byte, victims victims) handover.Report {
+func carryOut(order protocol.Order, stdin []byte, victims victims) protocol.Report {
 	if len(order.Argv) == 0 {
 		return list(order)
 	}

@@ -8,16 +8,16 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
 func acknowledge() error {
-	_, err := os.Stdout.Write([]byte{handover.Ack})
+	_, err := os.Stdout.Write([]byte{protocol.Ack})
 	return err
 }
 
 // reply writes what comes behind the program's own output.
-func reply(order handover.Order, report handover.Report, sendFiles func(io.Writer) error) error {
+func reply(order protocol.Order, report protocol.Report, sendFiles func(io.Writer) error) error {
 	if err := resetOutput(); err != nil {
 		return err
 	}

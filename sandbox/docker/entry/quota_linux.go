@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
 // measureInterval is the time between two looks at what the workspace holds.
@@ -19,7 +19,7 @@ type quota struct{ bytes, files uint64 }
 
 // newQuota gives the quota of an order; one without fields where files are
 // not copied.
-func newQuota(order handover.Order) quota {
+func newQuota(order protocol.Order) quota {
 	if !order.Files || order.WorkspaceBytes == 0 {
 		return quota{}
 	}
@@ -42,7 +42,7 @@ func (q quota) exceeded() bool {
 
 // workspaceUsage adds up the two file systems.
 func workspaceUsage() (bytes, files uint64) {
-	for _, dir := range []string{handover.Workspace, handover.Private} {
+	for _, dir := range []string{protocol.Workspace, protocol.Private} {
 		var fs unix.Statfs_t
 		if unix.Statfs(dir, &fs) == nil && fs.Bsize > 0 {
 			bytes += (fs.Blocks - fs.Bfree) * uint64(fs.Bsize)

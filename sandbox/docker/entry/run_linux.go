@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/seccomp"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 )
@@ -31,7 +31,7 @@ type program struct {
 	deaths <-chan death
 	leash  <-chan struct{}
 	quota  quota
-	report handover.Report
+	report protocol.Report
 	ended  bool
 }
 
@@ -43,11 +43,11 @@ type death struct {
 
 // run runs the program of an order and returns when none of its processes is
 // left.
-func run(order handover.Order, stdin []byte, victims victims) handover.Report {
+func run(order protocol.Order, stdin []byte, victims victims) protocol.Report {
 	quota := newQuota(order) // before the program adds to what there is
 	pid, err := start(order, stdin, victims)
 	if err != nil {
-		return handover.Report{Errno: errnoOf(err)}
+		return protocol.Report{Errno: errnoOf(err)}
 	}
 	p := program{pid: pid, deaths: deaths(), leash: leash(), quota: quota}
 	p.watch(order.Deadline)
@@ -56,7 +56,7 @@ func run(order handover.Order, stdin []byte, victims victims) handover.Report {
 }
 
 // start starts the program on this process's output streams.
-func start(order handover.Order, data []byte, victims victims) (int, error) {
+func start(order protocol.Order, data []byte, victims victims) (int, error) {
 	stdin, err := input(data)
 	if err != nil {
 		return 0, err
@@ -99,7 +99,7 @@ func guardThreads() error {
 
 // limit sets what the engine may not have set: rootless ones cannot. This
 // process has the same limits as the program, and needs none of it.
-func limit(order handover.Order) error {
+func limit(order protocol.Order) error {
 	limits := map[int]uint64{unix.RLIMIT_CORE: 0}
 	if order.FileBytes > 0 {
 		limits[unix.RLIMIT_FSIZE] = order.FileBytes

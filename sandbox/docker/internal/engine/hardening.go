@@ -9,7 +9,7 @@ import (
 	"github.com/docker/docker/api/types/mount"
 	units "github.com/docker/go-units"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
 // Bind is a host directory in a container.
@@ -63,7 +63,7 @@ var maskedPaths = []string{
 }
 
 // programsOwn ends the options of a file system that the programs' user owns.
-var programsOwn = fmt.Sprintf(",uid=%d,gid=%[1]d", handover.User)
+var programsOwn = fmt.Sprintf(",uid=%d,gid=%[1]d", protocol.User)
 
 // hostConfig is the hardening.
 func (b Blueprint) hostConfig() *dockercontainer.HostConfig {
@@ -89,9 +89,9 @@ func (b Blueprint) hostConfig() *dockercontainer.HostConfig {
 	}
 	if b.Copying {
 		h.CapAdd = []string{"SETUID", "SETGID", "SETPCAP"}
-		h.Tmpfs[handover.SkillDir] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0755", skillBytes(b.MemoryBytes))
-		h.Tmpfs[handover.Workspace] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", WorkspaceBytes(b.MemoryBytes)) + programsOwn
-		h.Tmpfs[handover.Private] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", privateBytes(b.MemoryBytes)) + programsOwn
+		h.Tmpfs[protocol.SkillDir] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0755", skillBytes(b.MemoryBytes))
+		h.Tmpfs[protocol.Workspace] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", WorkspaceBytes(b.MemoryBytes)) + programsOwn
+		h.Tmpfs[protocol.Private] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", privateBytes(b.MemoryBytes)) + programsOwn
 	}
 	for _, m := range b.Binds {
 		h.Mounts = append(h.Mounts, mount.Mount{
@@ -117,9 +117,9 @@ func adaptToPodman(h *dockercontainer.HostConfig) error {
 	for _, dir := range []string{"/run", "/var/tmp"} { // it would make these writable
 		h.Tmpfs[dir] = "ro,nosuid,nodev,noexec,size=4096,mode=0555"
 	}
-	if _, copying := h.Tmpfs[handover.Workspace]; copying {
+	if _, copying := h.Tmpfs[protocol.Workspace]; copying {
 		// It knows no owner of a file system; so the entry program sees to it.
-		for _, dir := range []string{handover.Workspace, handover.Private} {
+		for _, dir := range []string{protocol.Workspace, protocol.Private} {
 			h.Tmpfs[dir] = strings.TrimSuffix(h.Tmpfs[dir], programsOwn)
 		}
 		h.CapAdd = append(h.CapAdd, "CHOWN")

@@ -1,4 +1,4 @@
-// Package handover is what the server and the entry program of a container
+// Package protocol is what the server and the entry program of a container
 // say to each other over the container's three streams:
 //
 //   - The server writes one [Order] to standard input, then the program's own
@@ -15,7 +15,7 @@
 // The entry program puts a filter of system calls on the program. Where it is
 // root, for the sake of files, it is [User] before the program starts. Both
 // sides come from the same commit; [Version] tells when they do not.
-package handover
+package protocol
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package handover_test
+package protocol_test
 
 import (
 	"bytes"
@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/handover"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
-func orders() []handover.Order {
-	return []handover.Order{
+func orders() []protocol.Order {
+	return []protocol.Order{
 		{Dir: "/"},
 		{
 			Nonce: [16]byte{1, 2, 3}, Dir: "/workspace", StdinBytes: 1 << 40, Deadline: time.Hour,
@@ -28,7 +28,7 @@ func TestOrderIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	for _, order := range orders() {
 		stream := bytes.NewReader(append(order.Encode(), "input"...))
-		got, err := handover.ReadOrder(stream)
+		got, err := protocol.ReadOrder(stream)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestOrderThatIsCutIsRefused(t *testing.T) {
 	t.Parallel()
 	whole := orders()[1].Encode()
 	for _, n := range []int{0, 1, 3, 4, 20, len(whole) - 1} {
-		if order, err := handover.ReadOrder(bytes.NewReader(whole[:n])); err == nil {
+		if order, err := protocol.ReadOrder(bytes.NewReader(whole[:n])); err == nil {
 			t.Errorf("%d bytes give %v", n, order)
 		}
 	}
@@ -54,17 +54,17 @@ func TestOrderThatIsCutIsRefused(t *testing.T) {
 
 func TestReportIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	report := handover.Report{CPUNanos: 1 << 40, PeakMemoryBytes: 1 << 41, OOMKills: 3, Killed: true}
+	report := protocol.Report{CPUNanos: 1 << 40, PeakMemoryBytes: 1 << 41, OOMKills: 3, Killed: true}
 	report.SetSignal("SIGSEGV")
 	encoded := report.Encode()
-	if len(encoded) != handover.ReportBytes {
-		t.Errorf("the report has %d bytes, not %d", len(encoded), handover.ReportBytes)
+	if len(encoded) != protocol.ReportBytes {
+		t.Errorf("the report has %d bytes, not %d", len(encoded), protocol.ReportBytes)
 	}
-	got, err := handover.DecodeReport(encoded)
+	got, err := protocol.DecodeReport(encoded)
 	if err != nil || got != report || got.Signal() != "SIGSEGV" || got.Code != -1 {
 		t.Errorf("the report reads %+v, %v", got, err)
 	}
-	if _, err := handover.DecodeReport(encoded[1:]); err == nil {
+	if _, err := protocol.DecodeReport(encoded[1:]); err == nil {
 		t.Error("a report that is cut was read")
 	}
 }
@@ -79,11 +79,11 @@ func FuzzReadOrder(f *testing.F) {
 	}
 	f.Add([]byte{0, 0, 0, 30, 1, 2, 3})
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		order, err := handover.ReadOrder(bytes.NewReader(stream))
+		order, err := protocol.ReadOrder(bytes.NewReader(stream))
 		if err != nil {
 			return
 		}
-		again, err := handover.ReadOrder(bytes.NewReader(order.Encode()))
+		again, err := protocol.ReadOrder(bytes.NewReader(order.Encode()))
 		if diff := cmp.Diff(order, again); err != nil || diff != "" {
 			t.Errorf("written again it reads otherwise: %v\n%s", err, diff)
 		}
