@@ -27,6 +27,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 )
 
 // Options are what a server is made of.
@@ -68,7 +69,7 @@ type Server struct {
 	log           *slog.Logger
 	mcp           *mcpserver.MCPServer
 	tools         []tool
-	schemas       schemas
+	schemas       schema.Set
 	digests       resources.Digests
 	sessions      sessions
 	probes        probes
