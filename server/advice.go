@@ -9,6 +9,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
 // advice says what may be behind a program's failure, and how to go on. It is
@@ -83,5 +84,5 @@ func (s *Server) wayTo(run staged, name string) string {
 	} else {
 		ways = append(ways, "start the command with `cwd`: \"skill\"")
 	}
-	return fmt.Sprintf("%s is in the skill's directory, but the command started in the workspace: %s.", pathLine(name), strings.Join(ways, ", or "))
+	return fmt.Sprintf("%s is in the skill's directory, but the command started in the workspace: %s.", display.Path(name), strings.Join(ways, ", or "))
 }

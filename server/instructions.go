@@ -8,6 +8,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
 // instructionsBytes bounds the instructions, in bytes of JSON, however many
@@ -25,10 +26,10 @@ If the user writes /NAME or names a skill, activate that one, with the rest of w
 // it is now.
 func (s *Server) hookInstructions(hooks *mcpserver.Hooks) {
 	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
-		result.Instructions = instructions(s.opts.Catalog.Snapshot(), s.opts.Pinned)
+		result.Instructions = instructions(s.skills.Snapshot(), s.opts.Pinned)
 	})
 	hooks.AddAfterDiscover(func(_ context.Context, _ any, _ *mcp.DiscoverRequest, result *mcp.DiscoverResult) {
-		result.Instructions = instructions(s.opts.Catalog.Snapshot(), s.opts.Pinned)
+		result.Instructions = instructions(s.skills.Snapshot(), s.opts.Pinned)
 	})
 }
 
@@ -76,7 +77,7 @@ func described(skills []*catalog.Skill, length, budget int) string {
 	}
 	text := "Skills:\n"
 	for _, skill := range skills {
-		text += "- " + skill.Name + ": " + clip(oneLine(skill.Description), length) + "\n"
+		text += "- " + skill.Name + ": " + display.Clip(display.Line(skill.Description), length) + "\n"
 		if jsonSize(text) > budget {
 			return ""
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -51,7 +51,7 @@ func (s *Server) workspacePath(path, handle string) (workspacePath, error) {
 	} else if rest, ok := below(path, "/skill", "$SKILL_DIR", "${SKILL_DIR}", seen.SkillDir); ok {
 		read.file, read.inSkill = rest, true
 	} else if unexpanded.MatchString(path) {
-		return workspacePath{}, failure.New(failure.InvalidPath, hintWorkspacePath, "%s is no path in the workspace", pathLine(clip(path, 120)))
+		return workspacePath{}, failure.New(failure.InvalidPath, hintWorkspacePath, "%s is no path in the workspace", display.Path(display.Clip(path, 120)))
 	}
 	var err error
 	read.file, err = resources.Clean(read.file)
@@ -114,18 +114,7 @@ func (s *Server) named(ctx context.Context, name string) (*catalog.Skill, error)
 	if name == "" {
 		return nil, nil
 	}
-	return s.skill(ctx, name)
-}
-
-// permit asks the policy. What no skill wants is bound by the sandbox alone.
-func (s *Server) permit(skill *catalog.Skill, request policy.Request) error {
-	if skill != nil {
-		return s.decide(skill, request)
-	}
-	if decision := s.opts.Policy.Decide(nil, request); decision.Effect != policy.Allow {
-		return failure.New(failure.PermissionDenied, decision.Hint, "%s (rule %q)", strings.TrimSuffix(decision.Reason, "."), decision.Rule)
-	}
-	return nil
+	return s.skills.Find(ctx, name)
 }
 
 // usedWorkspace gives the workspace of a handle, or the session's own. Where
