@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
 // running are the requests of clients that last longer than one request, so
@@ -29,7 +31,7 @@ func (r *running) begin(ctx context.Context, id json.RawMessage) (_ context.Cont
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	at := runningID{client, idKey(id)}
+	at := runningID{client, jsonrpc.Key(id)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byID == nil {
@@ -56,19 +58,8 @@ func (r *running) cancel(ctx context.Context, params json.RawMessage) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, cancel := range r.byID[runningID{client, idKey(canceledID(params))}] {
+	for _, cancel := range r.byID[runningID{client, jsonrpc.Key(jsonrpc.CanceledID(params))}] {
 		(*cancel)()
 	}
 	return true
-}
-
-// canceledID returns the id in the parameters of a cancellation, or nil.
-func canceledID(params json.RawMessage) json.RawMessage {
-	var canceled struct {
-		RequestID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(params, &canceled) != nil {
-		return nil
-	}
-	return canceled.RequestID
 }

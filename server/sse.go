@@ -14,6 +14,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
 // maxSSECalls bounds the requests of one session that are not answered yet,
@@ -121,7 +122,7 @@ func (s *sseSession) notify(notification mcp.JSONRPCNotification) error {
 	if err != nil {
 		return err
 	}
-	var head envelope
+	var head jsonrpc.Message
 	if err := json.Unmarshal(encoded, &head); err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func (s *sseSession) notify(notification mcp.JSONRPCNotification) error {
 
 // write writes what the client is to get of a message: all go the same way
 // here, as on stdio.
-func (s *sseSession) write(head envelope, message []byte) error {
+func (s *sseSession) write(head jsonrpc.Message, message []byte) error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	s.mu.Lock()
@@ -161,10 +162,10 @@ func (e *sseEndpoint) message(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	head, wrong := parseEnvelope(body)
+	head, wrong := jsonrpc.Parse(body)
 	if wrong != nil {
 		release()
-		refuse(w, http.StatusBadRequest, wrong.code, wrong.message)
+		refuse(w, http.StatusBadRequest, wrong.Code, wrong.Message)
 		return
 	}
 	status := e.take(id, head, body, release)
@@ -178,7 +179,7 @@ func (e *sseEndpoint) message(w http.ResponseWriter, r *http.Request) {
 
 // take begins to serve a message; done is called when it is served, unless
 // it is refused.
-func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (status int) {
+func (e *sseEndpoint) take(id string, head jsonrpc.Message, body []byte, done func()) (status int) {
 	e.mu.Lock()
 	defer e.mu.Unlock() // so that leave waits for the call
 	session := e.sessions[id]
@@ -190,7 +191,7 @@ func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (
 		done()
 		return http.StatusAccepted
 	}
-	if !head.isRequest() {
+	if !head.IsRequest() {
 		session.calls.Go(func() {
 			defer done()
 			_, _ = e.server.route(session.ctx, head, body)
@@ -218,7 +219,7 @@ func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (
 }
 
 // answer writes the answer to a request.
-func (e *sseEndpoint) answer(ctx context.Context, session *sseSession, head envelope, body []byte) {
+func (e *sseEndpoint) answer(ctx context.Context, session *sseSession, head jsonrpc.Message, body []byte) {
 	response, err := e.server.route(ctx, head, body)
 	if err != nil {
 		e.server.log.Error("request failed", "method", head.Method, "error", err)
@@ -227,5 +228,5 @@ func (e *sseEndpoint) answer(ctx context.Context, session *sseSession, head enve
 	if err := reserve(ctx, int64(len(response))/3); err != nil {
 		response = refusal(head, failure.Of(err))
 	}
-	_ = session.write(envelope{ID: head.ID}, response)
+	_ = session.write(jsonrpc.Message{ID: head.ID}, response)
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
 const (
@@ -135,7 +137,7 @@ func (f *stdioFront) read(in io.Reader) error {
 	for {
 		line, tooLong, err := readLine(reader, maxMessageBytes)
 		if tooLong {
-			f.refuse(envelope{}, mcp.INVALID_REQUEST, "the message is longer than 16 MiB")
+			f.refuse(jsonrpc.Message{}, mcp.INVALID_REQUEST, "the message is longer than 16 MiB")
 		} else if text := bytes.TrimSpace(line); len(text) > 0 {
 			f.take(text)
 		}

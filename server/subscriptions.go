@@ -7,6 +7,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
 // What subscriptions may cost, so that a client that retries in a loop with
@@ -59,10 +61,10 @@ func (s *Server) hookSubscriptions(hooks *mcpserver.Hooks) {
 		subs.remove(ctx, "", request.Params.URI)
 	})
 	hooks.AddBeforeSubscriptionsListen(func(ctx context.Context, _ any, request *mcp.SubscriptionsListenRequest) {
-		s.subscribe(ctx, idKey(answerFrom(ctx).id), request.Params.Notifications.ResourceSubscriptions...)
+		s.subscribe(ctx, jsonrpc.Key(answerFrom(ctx).id), request.Params.Notifications.ResourceSubscriptions...)
 	})
 	hooks.AddAfterSubscriptionsListen(func(ctx context.Context, _ any, request *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
-		subs.remove(ctx, idKey(answerFrom(ctx).id), request.Params.Notifications.ResourceSubscriptions...)
+		subs.remove(ctx, jsonrpc.Key(answerFrom(ctx).id), request.Params.Notifications.ResourceSubscriptions...)
 	})
 }
 
