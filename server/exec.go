@@ -14,6 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
 // maxTimeoutMs is the longest run a caller may ask for, in milliseconds.
@@ -93,9 +94,9 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 func (s *Server) run(ctx context.Context, workspace sandbox.Workspace, spec sandbox.Spec) (sandbox.Result, error) {
 	defer workspace.Hold()()
 	defer s.workspaceChanged(workspace)
-	spec.Workspace, spec.Private, spec.Caller = workspace.Dir, workspace.Private, caller(ctx)
+	spec.Workspace, spec.Private, spec.Caller = workspace.Dir, workspace.Private, request.Caller(ctx)
 	spec.Progress = progressFrom(ctx)
-	defer idle(ctx)()
+	defer request.Idle(ctx)()
 	return s.opts.Sandbox.Run(ctx, spec)
 }
 

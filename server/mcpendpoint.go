@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
@@ -120,18 +121,18 @@ func (e *mcpEndpoint) initialize(w http.ResponseWriter, r *http.Request, head js
 // is acknowledged.
 func (e *mcpEndpoint) listen(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
 	subs := &e.server.subscriptions
-	if !subs.room() {
+	if !subs.Room() {
 		refuse(w, http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, "too many clients listen; try again later")
 		return
 	}
 	var params mcp.SubscriptionsListenParams
 	_ = json.Unmarshal(head.Params, &params) // the library refuses what is wrong
-	due := newNotices()
-	subs.join(due, listed(params.Notifications))
-	defer subs.leave(due)
+	due := client.New()
+	subs.Join(due, client.Listed(params.Notifications))
+	defer subs.Leave(due)
 	stream := newEventStream(&listenWriter{ResponseWriter: w})
 	stream.carry(r.Context(), due, stream.teller(head.ID), func() {
-		e.next(stream, r.WithContext(withNotices(r.Context(), due)), head, body)
+		e.next(stream, r.WithContext(client.With(r.Context(), due)), head, body)
 	})
 }
 
@@ -160,7 +161,7 @@ func (e *mcpEndpoint) inSession(w http.ResponseWriter, r *http.Request, id strin
 	}
 	ctx, cancel := during(context.WithoutCancel(r.Context()), lasting)
 	defer cancel()
-	e.next(w, r.WithContext(withNotices(ctx, session.due)), head, body)
+	e.next(w, r.WithContext(client.With(ctx, session.due)), head, body)
 }
 
 // during returns ctx as long as another one lasts too.

@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
 // Limits of one answer of readResource, in bytes. Text is paged; an image or
@@ -111,9 +112,9 @@ func (s *Server) readPath(ctx context.Context, tree *resources.Tree, file string
 	}
 	isImage := resources.IsImage(content.MIME)
 	if isImage && content.Size <= maxImageBytes {
-		err = reserve(ctx, content.Size)
+		err = request.Reserve(ctx, content.Size)
 	} else {
-		err = reserve(ctx, min(content.Size, maxBinaryBytes))
+		err = request.Reserve(ctx, min(content.Size, maxBinaryBytes))
 	}
 	if err != nil {
 		return nil, err

@@ -3,9 +3,11 @@ package server
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
 // The router stands in front of the library on every transport, for what the
@@ -215,15 +218,15 @@ func (s *Server) route(ctx context.Context, head jsonrpc.Message, message json.R
 func (s *Server) routed(library http.Handler) func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
 	return func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
 		if !head.IsRequest() {
-			if head.Method == string(mcp.MethodNotificationCancelled) && s.running.cancel(r.Context(), head.Params) {
+			if head.Method == string(mcp.MethodNotificationCancelled) && s.running.Cancel(r.Context(), head.Params) {
 				setBody(r, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`))
 			}
 			library.ServeHTTP(w, r)
 			return
 		}
-		ctx, message, a := s.admit(withSender(r.Context(), r), head, body)
+		ctx, message, a := s.admit(request.WithSender(r.Context(), sender(r)), head, body)
 		var end func()
-		a.lasting, end = s.running.begin(r.Context(), head.ID)
+		a.lasting, end = s.running.Begin(r.Context(), head.ID)
 		defer end()
 		disguise := r.Clone(ctx)
 		if a.run != nil && r.Header.Get(mcp.HeaderMethod) == head.Method {
@@ -235,6 +238,16 @@ func (s *Server) routed(library http.Handler) func(w http.ResponseWriter, r *htt
 		library.ServeHTTP(mender, disguise)
 		mender.writeStatus(mender.status)
 	}
+}
+
+// sender names who sent an HTTP request, as far as that is known: the address,
+// and the credentials for what stands before the server.
+func sender(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return fmt.Sprintf("%s %x", host, sha256.Sum256([]byte(r.Header.Get("Authorization"))))
 }
 
 // mendingWriter mends the response among what the library writes. The library

@@ -27,6 +27,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
 )
 
 // Options are what a server is made of.
@@ -72,8 +73,8 @@ type Server struct {
 	digests       resources.Digests
 	sessions      sessions
 	probes        probes
-	subscriptions subscriptions
-	running       running
+	subscriptions client.Subscriptions
+	running       client.Running
 	unread        unread
 	news          workspaceNews
 	// edits lets one call at a time write to workspaces, so that none undoes

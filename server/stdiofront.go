@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
@@ -28,7 +29,7 @@ type stdioFront struct {
 	ready    chan struct{}
 	out      *outbox
 	pending  *pending
-	notices  *notices // of changes that the client is still to be told of
+	notices  *client.Client // of changes that the client is still to be told of
 	turns    turns
 	handlers sync.WaitGroup
 	// shaken closes when the handshake that was read last is over. Only the
@@ -145,8 +146,8 @@ func (f *stdioFront) forward(line []byte) {
 }
 
 // tell writes a notification.
-func (f *stdioFront) tell(n notice) error {
-	encoded, err := json.Marshal(n.notification(nil))
+func (f *stdioFront) tell(n client.Notice) error {
+	encoded, err := json.Marshal(n.Message(nil))
 	if err == nil {
 		_, err = f.Write(append(encoded, '\n'))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
@@ -154,7 +155,7 @@ func isSubscribable(method string) bool {
 
 func (l listening) wants(head jsonrpc.Message) bool {
 	if head.Method != mcp.MethodNotificationResourceUpdated {
-		return listed(l.filter)(head.Method)
+		return client.Listed(l.filter)(head.Method)
 	}
 	var params struct {
 		URI string `json:"uri"`

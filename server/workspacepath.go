@@ -13,6 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
 // Arguments that the tools of the toolset workspace share.
@@ -130,7 +131,7 @@ func (s *Server) permit(skill *catalog.Skill, request policy.Request) error {
 // usedWorkspace gives the workspace of a handle, or the session's own. Where
 // every request stands alone a new one would have nothing in it.
 func (s *Server) usedWorkspace(ctx context.Context, handle string) (sandbox.Workspace, error) {
-	if handle == "" && sessionID(ctx) == "" {
+	if handle == "" && request.SessionID(ctx) == "" {
 		return sandbox.Workspace{}, failure.New(failure.InvalidArguments, "Give the handle that create_file, bash_tool or exec gave as `workspace`.",
 			"no `workspace` is given, and this connection has none of its own")
 	}

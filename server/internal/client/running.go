@@ -1,4 +1,4 @@
-package server
+package client
 
 import (
 	"context"
@@ -9,24 +9,24 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
-// running are the requests of clients that last longer than one request, so
+// Running are the requests of clients that last longer than one request, so
 // that a notification can cancel one. The library has them too, but takes ids
 // for the same that are not: "1" and 1, or large numbers.
-type running struct {
+type Running struct {
 	mu   sync.Mutex
 	byID map[runningID][]*context.CancelFunc
 }
 
 // runningID is an id and whose it is.
 type runningID struct {
-	client *notices
+	client *Client
 	key    string
 }
 
-// begin notes a request of the context's client, if it has one, until end is
+// Begin notes a request of the context's client, if it has one, until end is
 // called.
-func (r *running) begin(ctx context.Context, id json.RawMessage) (_ context.Context, end func()) {
-	client, _ := ctx.Value(noticesKey{}).(*notices)
+func (r *Running) Begin(ctx context.Context, id json.RawMessage) (_ context.Context, end func()) {
+	client := From(ctx)
 	if client == nil {
 		return ctx, func() {}
 	}
@@ -49,10 +49,10 @@ func (r *running) begin(ctx context.Context, id json.RawMessage) (_ context.Cont
 	}
 }
 
-// cancel ends the requests that a notification names, and reports whether its
+// Cancel ends the requests that a notification names, and reports whether its
 // context has a client.
-func (r *running) cancel(ctx context.Context, params json.RawMessage) bool {
-	client, _ := ctx.Value(noticesKey{}).(*notices)
+func (r *Running) Cancel(ctx context.Context, params json.RawMessage) bool {
+	client := From(ctx)
 	if client == nil {
 		return false
 	}
