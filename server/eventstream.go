@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
 )
 
 // streamEnd is how long the rest of a stream that has ended may take to be
@@ -55,9 +57,9 @@ func (s *eventStream) send(message []byte) error {
 }
 
 // teller returns what writes notices with a tag, which may be nil.
-func (s *eventStream) teller(tag any) func(notice) error {
-	return func(n notice) error {
-		encoded, err := json.Marshal(n.notification(tag))
+func (s *eventStream) teller(tag any) func(client.Notice) error {
+	return func(n client.Notice) error {
+		encoded, err := json.Marshal(n.Message(tag))
 		if err != nil {
 			return err
 		}
@@ -67,7 +69,7 @@ func (s *eventStream) teller(tag any) func(notice) error {
 
 // carry writes what a client is to be told among what serve writes, from its
 // first event on and until it returns or ctx ends. A client that does not read is not waited for at the end.
-func (s *eventStream) carry(ctx context.Context, due *notices, tell func(notice) error, serve func()) {
+func (s *eventStream) carry(ctx context.Context, due *client.Client, tell func(client.Notice) error, serve func()) {
 	set := make(chan struct{})
 	freed := context.AfterFunc(ctx, func() {
 		defer close(set)
@@ -78,7 +80,7 @@ func (s *eventStream) carry(ctx context.Context, due *notices, tell func(notice)
 	draining.Go(func() {
 		select {
 		case <-s.begun:
-			due.drain(ctx, tell)
+			due.Drain(ctx, tell)
 		case <-ctx.Done():
 		}
 	})

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
 )
 
 // lateWriter is a response whose deadline takes a while to be set.
@@ -28,7 +30,7 @@ func TestStreamEndsWithItsDeadline(t *testing.T) {
 		w := &lateWriter{ResponseRecorder: httptest.NewRecorder()}
 		ctx, end := context.WithCancel(t.Context())
 		stream := newEventStream(w)
-		stream.carry(ctx, newNotices(), stream.teller(nil), end)
+		stream.carry(ctx, client.New(), stream.teller(nil), end)
 		if !w.set.Load() {
 			t.Error("the deadline is still to be set")
 		}

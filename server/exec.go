@@ -15,6 +15,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -95,9 +96,9 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 func (s *Server) run(ctx context.Context, workspace workspaces.Workspace, spec sandbox.Spec) (sandbox.Result, error) {
 	defer workspace.Acquire()()
 	defer s.workspaceChanged(workspace)
-	spec.Workspace, spec.Private, spec.Caller = workspace.Dir, workspace.Private, caller(ctx)
+	spec.Workspace, spec.Private, spec.Caller = workspace.Dir, workspace.Private, request.Caller(ctx)
 	spec.Progress = progressFrom(ctx)
-	defer idle(ctx)()
+	defer request.Idle(ctx)()
 	return s.opts.Sandbox.Run(ctx, spec)
 }
 

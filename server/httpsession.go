@@ -8,6 +8,8 @@ import (
 	"time"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
 )
 
 const (
@@ -31,7 +33,7 @@ const (
 // httpSession is a session over streamable HTTP before 2026-07-28.
 type httpSession struct {
 	id  string
-	due *notices
+	due *client.Client
 	// ctx is that of what runs for the session.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -55,7 +57,7 @@ type httpSessions struct {
 
 	ctx   context.Context // until the server stops
 	now   func() time.Time
-	subs  *subscriptions
+	subs  *client.Subscriptions
 	forgo func(id string) // takes a session out of the library
 
 	mu     sync.Mutex
@@ -66,7 +68,7 @@ type httpSessions struct {
 	oldest int      // where in a full ring the oldest is
 }
 
-func newHTTPSessions(ctx context.Context, now func() time.Time, subs *subscriptions) *httpSessions {
+func newHTTPSessions(ctx context.Context, now func() time.Time, subs *client.Subscriptions) *httpSessions {
 	return &httpSessions{ctx: ctx, now: now, subs: subs, byID: map[string]*httpSession{}, ended: map[string]struct{}{}}
 }
 
@@ -95,10 +97,10 @@ func (s *httpSessions) Terminate(string) (notAllowed bool, err error) { return f
 
 // open makes a session; the caller holds the lock.
 func (s *httpSessions) open(id string) *httpSession {
-	session := &httpSession{id: id, due: newNotices()}
+	session := &httpSession{id: id, due: client.New()}
 	session.ctx, session.cancel = context.WithCancel(s.ctx)
 	s.byID[id] = session
-	s.subs.join(session.due, func(string) bool { return true })
+	s.subs.Join(session.due, func(string) bool { return true })
 	return session
 }
 
@@ -182,7 +184,7 @@ func (s *httpSessions) clear() (ended []string, room bool) {
 func (s *httpSessions) close(id string) string {
 	if session := s.byID[id]; session != nil {
 		session.cancel()
-		s.subs.leave(session.due)
+		s.subs.Leave(session.due)
 		if session.idle != nil {
 			s.idle.Remove(session.idle)
 		}

@@ -8,6 +8,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
 // mcpEndpoint is streamable HTTP: it stands in front of the router and the
@@ -18,7 +21,7 @@ type mcpEndpoint struct {
 	bodies   *bodies
 	sessions *httpSessions
 	// next is the router, and behind it the library.
-	next func(w http.ResponseWriter, r *http.Request, head envelope, body []byte)
+	next func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte)
 }
 
 func (s *Server) newMCPEndpoint(ctx context.Context, bodies *bodies) *mcpEndpoint {
@@ -56,18 +59,18 @@ func (e *mcpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 	defer done()
 	r = r.WithContext(ctx)
-	var head envelope
+	var head jsonrpc.Message
 	if r.Method == http.MethodPost {
-		var wrong *malformed
-		if head, wrong = parseEnvelope(body); wrong != nil {
-			refuse(w, http.StatusBadRequest, wrong.code, wrong.message)
+		var wrong *jsonrpc.Error
+		if head, wrong = jsonrpc.Parse(body); wrong != nil {
+			refuse(w, http.StatusBadRequest, wrong.Code, wrong.Message)
 			return
 		}
 	}
-	stated := versions{r.Header.Get(mcp.HeaderProtocolVersion), head.version()}
+	stated := versions{r.Header.Get(mcp.HeaderProtocolVersion), head.ProtocolVersion()}
 	id := r.Header.Get(mcpserver.HeaderKeySessionID)
 	switch {
-	case head.isNotification() && stated.unattributable(id):
+	case head.IsNotification() && stated.unattributable(id):
 		// From 2026-07-28 on the end of a stream is what cancels its request;
 		// a notification names a request by an id that other clients have
 		// too, so it changes nothing. Some clients send it all the same, and
@@ -106,7 +109,7 @@ func (v versions) unattributable(session string) bool {
 	return v.modern() || session == ""
 }
 
-func (e *mcpEndpoint) initialize(w http.ResponseWriter, r *http.Request, head envelope, body []byte) {
+func (e *mcpEndpoint) initialize(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
 	if !e.sessions.room() {
 		refuse(w, http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, "too many sessions are in use; try again later")
 		return
@@ -116,26 +119,26 @@ func (e *mcpEndpoint) initialize(w http.ResponseWriter, r *http.Request, head en
 
 // listen serves a request to listen, and tells its client of changes once it
 // is acknowledged.
-func (e *mcpEndpoint) listen(w http.ResponseWriter, r *http.Request, head envelope, body []byte) {
+func (e *mcpEndpoint) listen(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
 	subs := &e.server.subscriptions
-	if !subs.room() {
+	if !subs.Room() {
 		refuse(w, http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, "too many clients listen; try again later")
 		return
 	}
 	var params mcp.SubscriptionsListenParams
 	_ = json.Unmarshal(head.Params, &params) // the library refuses what is wrong
-	due := newNotices()
-	subs.join(due, listed(params.Notifications))
-	defer subs.leave(due)
+	due := client.New()
+	subs.Join(due, client.Listed(params.Notifications))
+	defer subs.Leave(due)
 	stream := newEventStream(&listenWriter{ResponseWriter: w})
 	stream.carry(r.Context(), due, stream.teller(head.ID), func() {
-		e.next(stream, r.WithContext(withNotices(r.Context(), due)), head, body)
+		e.next(stream, r.WithContext(client.With(r.Context(), due)), head, body)
 	})
 }
 
 // inSession serves a request of a session. It lasts until it is answered or
 // canceled, or the session ends; a stream also ends with its connection.
-func (e *mcpEndpoint) inSession(w http.ResponseWriter, r *http.Request, id string, head envelope, body []byte) {
+func (e *mcpEndpoint) inSession(w http.ResponseWriter, r *http.Request, id string, head jsonrpc.Message, body []byte) {
 	if r.Method == http.MethodDelete {
 		if no := e.sessions.end(id); no != nil {
 			http.Error(w, no.reason, no.status)
@@ -158,7 +161,7 @@ func (e *mcpEndpoint) inSession(w http.ResponseWriter, r *http.Request, id strin
 	}
 	ctx, cancel := during(context.WithoutCancel(r.Context()), lasting)
 	defer cancel()
-	e.next(w, r.WithContext(withNotices(ctx, session.due)), head, body)
+	e.next(w, r.WithContext(client.With(ctx, session.due)), head, body)
 }
 
 // during returns ctx as long as another one lasts too.

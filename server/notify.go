@@ -8,6 +8,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
 )
 
 // Notify tells clients of a change of the catalog: list_changed where a list
@@ -15,13 +16,13 @@ import (
 // function to give to [catalog.Catalog.Watch].
 func (s *Server) Notify(change catalog.Change) {
 	if listsDiffer(change.Before, change.After) {
-		s.subscriptions.listChanged(mcp.MethodNotificationResourcesListChanged)
-		s.subscriptions.listChanged(mcp.MethodNotificationPromptsListChanged)
+		s.subscriptions.ListChanged(mcp.MethodNotificationResourcesListChanged)
+		s.subscriptions.ListChanged(mcp.MethodNotificationPromptsListChanged)
 	}
-	for due, uris := range s.subscriptions.wanted() {
+	for due, uris := range s.subscriptions.Wanted() {
 		for _, uri := range uris {
 			if touched(change, uri) {
-				due.add(notice{mcp.MethodNotificationResourceUpdated, uri})
+				due.Notify(client.Updated(uri))
 			}
 		}
 	}

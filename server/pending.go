@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
 // Bounds of what a stdio client has not got an answer to yet. What comes
@@ -22,7 +24,7 @@ const (
 
 // pendingMessage is one that is not answered yet, or not passed on.
 type pendingMessage struct {
-	head   envelope
+	head   jsonrpc.Message
 	size   int
 	cancel context.CancelFunc
 	// canceled tells that the client does not want the answer any more.
@@ -64,8 +66,8 @@ func (p *pending) add(m *pendingMessage) bool {
 		return false
 	}
 	p.count(m, 1)
-	if m.head.isRequest() {
-		key := idKey(m.head.ID)
+	if m.head.IsRequest() {
+		key := jsonrpc.Key(m.head.ID)
 		p.byID[key] = append(p.byID[key], m)
 	}
 	return true
@@ -76,7 +78,7 @@ func (p *pending) done(m *pendingMessage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count(m, -1)
-	key := idKey(m.head.ID) // nothing is found for what is no request
+	key := jsonrpc.Key(m.head.ID) // nothing is found for what is no request
 	if p.byID[key] = slices.DeleteFunc(p.byID[key], func(other *pendingMessage) bool { return other == m }); len(p.byID[key]) == 0 {
 		delete(p.byID, key)
 	}
@@ -101,7 +103,7 @@ func (p *pending) count(m *pendingMessage, by int) {
 func (p *pending) cancelID(id []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, m := range p.byID[idKey(id)] {
+	for _, m := range p.byID[jsonrpc.Key(id)] {
 		if m.head.Method != string(mcp.MethodInitialize) {
 			m.canceled = true
 			m.cancel()

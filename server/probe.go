@@ -8,6 +8,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -71,7 +72,7 @@ func (s *Server) lacksOfCopy(ctx context.Context, skill *catalog.Skill, copied *
 	if lacks, known := s.probes.find(copied.Digest); known {
 		return lacks
 	}
-	defer idle(ctx)()
+	defer request.Idle(ctx)()
 	s.probes.turn.Lock()
 	defer s.probes.turn.Unlock()
 	if lacks, known := s.probes.find(copied.Digest); known {

@@ -13,6 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
 // Programs of ours that tell what is missing, in the sandbox itself. They read
@@ -41,8 +42,8 @@ type probing struct {
 // newProbing looks in the session's own workspace where it has one, because a
 // backend may keep at hand what it made for the next run there.
 func (s *Server) newProbing(ctx context.Context, skill *catalog.Skill, copied *resources.Copy) (p probing, err error) {
-	p = probing{ctx: ctx, backend: s.opts.Sandbox, copied: copied, owner: owner(skill, copied), caller: caller(ctx)}
-	if sessionID(ctx) != "" {
+	p = probing{ctx: ctx, backend: s.opts.Sandbox, copied: copied, owner: owner(skill, copied), caller: request.Caller(ctx)}
+	if request.SessionID(ctx) != "" {
 		p.workspace, err = s.sessions.workspace(ctx, s.opts.Workspaces)
 		return p, err
 	}

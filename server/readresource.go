@@ -13,6 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -113,9 +114,9 @@ func (s *Server) readPath(ctx context.Context, tree *resources.Tree, file string
 	}
 	isImage := resources.IsImage(content.MIME)
 	if isImage && content.Size <= maxImageBytes {
-		err = reserve(ctx, content.Size)
+		err = request.Reserve(ctx, content.Size)
 	} else {
-		err = reserve(ctx, min(content.Size, maxBinaryBytes))
+		err = request.Reserve(ctx, min(content.Size, maxBinaryBytes))
 	}
 	if err != nil {
 		return nil, err

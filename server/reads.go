@@ -11,6 +11,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -83,7 +84,7 @@ func (s *Server) contents(ctx context.Context, uri string) (mcp.ResourceContents
 func wholeFile(ctx context.Context, tree *resources.Tree, file, uri string) (mcp.ResourceContents, error) {
 	content, err := tree.Read(file, resources.Range{Limit: 1})
 	if err == nil && content.Size <= maxResourceBytes {
-		err = reserve(ctx, content.Size)
+		err = request.Reserve(ctx, content.Size)
 	}
 	if err != nil {
 		return nil, err

@@ -3,15 +3,24 @@ package server
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
 // The router stands in front of the library on every transport, for what the
@@ -65,9 +74,9 @@ func (a *answer) fail(f *failure.Failure) {
 
 // admit takes a request and gives the message that the library is to
 // see, with the context that leads back to the answer.
-func (s *Server) admit(ctx context.Context, head envelope, message json.RawMessage) (context.Context, json.RawMessage, *answer) {
+func (s *Server) admit(ctx context.Context, head jsonrpc.Message, message json.RawMessage) (context.Context, json.RawMessage, *answer) {
 	a := &answer{method: head.Method, id: head.ID}
-	a.restored = head.ID[0] != '"' && !bytes.Equal(libraryID(head.ID), head.ID)
+	a.restored = head.ID[0] != '"' && !bytes.Equal(jsonrpc.LibraryID(head.ID), head.ID)
 	ctx = context.WithValue(ctx, answerKey{}, a)
 	serve, ok := extensionMethods[head.Method]
 	if !ok {
@@ -124,8 +133,8 @@ func (s *Server) hookRouter(ctx context.Context) bool {
 func (a *answer) mend(message []byte) (mended []byte, invalid bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var head envelope
-	if json.Unmarshal(message, &head) != nil || !head.isResponse() {
+	var head jsonrpc.Message
+	if json.Unmarshal(message, &head) != nil || !head.IsResponse() {
 		return message, false
 	}
 	var response map[string]json.RawMessage
@@ -176,7 +185,7 @@ func (a *answer) merged(library json.RawMessage) json.RawMessage {
 }
 
 // route serves one request that did not come over HTTP.
-func (s *Server) route(ctx context.Context, head envelope, message json.RawMessage) (_ []byte, err error) {
+func (s *Server) route(ctx context.Context, head jsonrpc.Message, message json.RawMessage) (_ []byte, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			s.log.Error("request panicked", "method", head.Method, "panic", cause, "stack", string(debug.Stack()))
@@ -207,18 +216,18 @@ func (s *Server) route(ctx context.Context, head envelope, message json.RawMessa
 }
 
 // routed returns what serves a message over HTTP.
-func (s *Server) routed(library http.Handler) func(w http.ResponseWriter, r *http.Request, head envelope, body []byte) {
-	return func(w http.ResponseWriter, r *http.Request, head envelope, body []byte) {
-		if !head.isRequest() {
-			if head.Method == string(mcp.MethodNotificationCancelled) && s.running.cancel(r.Context(), head.Params) {
+func (s *Server) routed(library http.Handler) func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
+	return func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
+		if !head.IsRequest() {
+			if head.Method == string(mcp.MethodNotificationCancelled) && s.running.Cancel(r.Context(), head.Params) {
 				setBody(r, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`))
 			}
 			library.ServeHTTP(w, r)
 			return
 		}
-		ctx, message, a := s.admit(withSender(r.Context(), r), head, body)
+		ctx, message, a := s.admit(request.WithSender(r.Context(), sender(r)), head, body)
 		var end func()
-		a.lasting, end = s.running.begin(r.Context(), head.ID)
+		a.lasting, end = s.running.Begin(r.Context(), head.ID)
 		defer end()
 		disguise := r.Clone(ctx)
 		if a.run != nil && r.Header.Get(mcp.HeaderMethod) == head.Method {
@@ -230,6 +239,16 @@ func (s *Server) routed(library http.Handler) func(w http.ResponseWriter, r *htt
 		library.ServeHTTP(mender, disguise)
 		mender.writeStatus(mender.status)
 	}
+}
+
+// sender names who sent an HTTP request, as far as that is known: the address,
+// and the credentials for what stands before the server.
+func sender(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return fmt.Sprintf("%s %x", host, sha256.Sum256([]byte(r.Header.Get("Authorization"))))
 }
 
 // mendingWriter mends the response among what the library writes. The library
@@ -289,4 +308,24 @@ func (w *mendingWriter) Flush() {
 	if flusher, ok := w.ResponseWriter.(http.Flusher); ok {
 		flusher.Flush()
 	}
+}
+
+// unreadable is the failure of a request whose parameters have a wrong type,
+// or nil for another error of the library, whose text would name Go's types.
+func unreadable(method string, err error) *failure.Failure {
+	var unparsable *mcpserver.UnparsableMessageError
+	if !errors.As(err, &unparsable) {
+		return nil
+	}
+	const hint = "Send the parameters as the protocol's specification has them."
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) || wrong.Field == "" {
+		return failure.New(failure.InvalidArguments, hint, "the parameters of %s cannot be read", display.Clip(method, 80))
+	}
+	// The names of embedded structs are among those of the fields.
+	path := slices.DeleteFunc(strings.Split(wrong.Field, "."), func(name string) bool {
+		return name == "" || name[0] >= 'A' && name[0] <= 'Z'
+	})
+	kind, _, _ := strings.Cut(wrong.Value, " ")
+	return failure.New(failure.InvalidArguments, hint, "%s of %s has a wrong type: %s", strings.Join(path, "."), display.Clip(method, 80), kind)
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
@@ -76,8 +77,8 @@ type Server struct {
 	digests       resources.Digests
 	sessions      sessions
 	probes        probes
-	subscriptions subscriptions
-	running       running
+	subscriptions client.Subscriptions
+	running       client.Running
 	unread        unread
 	news          workspaceNews
 	// edits lets one call at a time write to workspaces, so that none undoes

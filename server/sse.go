@@ -13,7 +13,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
 // maxSSECalls bounds the requests of one session that are not answered yet,
@@ -53,27 +56,27 @@ func (e *sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
 	}
 	release()
 	subs := &e.server.subscriptions
-	if !subs.room() {
+	if !subs.Room() {
 		http.Error(w, "Too many clients; try again later", http.StatusServiceUnavailable)
 		return
 	}
-	id, due := rand.Text(), newNotices()
-	client := mcpserver.NewInProcessSession(id, nil)
-	ctx := withNotices(e.server.mcp.WithContext(r.Context(), client), due)
+	id, due := rand.Text(), client.New()
+	library := mcpserver.NewInProcessSession(id, nil)
+	ctx := client.With(e.server.mcp.WithContext(r.Context(), library), due)
 	session := &sseSession{ctx: ctx, stream: newEventStream(w), slots: make(chan struct{}, maxSSECalls)}
-	if err := e.server.mcp.RegisterSession(ctx, client); err != nil {
+	if err := e.server.mcp.RegisterSession(ctx, library); err != nil {
 		http.Error(w, "The session cannot be opened", http.StatusInternalServerError)
 		return
 	}
 	defer e.server.mcp.UnregisterSession(ctx, id)
-	subs.join(due, func(string) bool { return client.Initialized() })
-	defer subs.leave(due)
+	subs.Join(due, func(string) bool { return library.Initialized() })
+	defer subs.Leave(due)
 	e.enter(id, session)
-	tell := func(n notice) error { return session.notify(n.notification(nil)) }
+	tell := func(n client.Notice) error { return session.notify(n.Message(nil)) }
 	session.stream.carry(ctx, due, tell, func() {
 		defer e.leave(id, session)
 		session.begin(id)
-		session.tell(client.ClientNotifications())
+		session.tell(library.ClientNotifications())
 	})
 }
 
@@ -121,7 +124,7 @@ func (s *sseSession) notify(notification mcp.JSONRPCNotification) error {
 	if err != nil {
 		return err
 	}
-	var head envelope
+	var head jsonrpc.Message
 	if err := json.Unmarshal(encoded, &head); err != nil {
 		return err
 	}
@@ -130,7 +133,7 @@ func (s *sseSession) notify(notification mcp.JSONRPCNotification) error {
 
 // write writes what the client is to get of a message: all go the same way
 // here, as on stdio.
-func (s *sseSession) write(head envelope, message []byte) error {
+func (s *sseSession) write(head jsonrpc.Message, message []byte) error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	s.mu.Lock()
@@ -161,10 +164,10 @@ func (e *sseEndpoint) message(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	head, wrong := parseEnvelope(body)
+	head, wrong := jsonrpc.Parse(body)
 	if wrong != nil {
 		release()
-		refuse(w, http.StatusBadRequest, wrong.code, wrong.message)
+		refuse(w, http.StatusBadRequest, wrong.Code, wrong.Message)
 		return
 	}
 	status := e.take(id, head, body, release)
@@ -178,7 +181,7 @@ func (e *sseEndpoint) message(w http.ResponseWriter, r *http.Request) {
 
 // take begins to serve a message; done is called when it is served, unless
 // it is refused.
-func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (status int) {
+func (e *sseEndpoint) take(id string, head jsonrpc.Message, body []byte, done func()) (status int) {
 	e.mu.Lock()
 	defer e.mu.Unlock() // so that leave waits for the call
 	session := e.sessions[id]
@@ -186,11 +189,11 @@ func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (
 		return http.StatusNotFound
 	}
 	if head.Method == string(mcp.MethodNotificationCancelled) {
-		e.server.running.cancel(session.ctx, head.Params)
+		e.server.running.Cancel(session.ctx, head.Params)
 		done()
 		return http.StatusAccepted
 	}
-	if !head.isRequest() {
+	if !head.IsRequest() {
 		session.calls.Go(func() {
 			defer done()
 			_, _ = e.server.route(session.ctx, head, body)
@@ -205,7 +208,7 @@ func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (
 	session.mu.Lock()
 	session.listeners.take(head)
 	session.mu.Unlock()
-	ctx, end := e.server.running.begin(session.ctx, head.ID)
+	ctx, end := e.server.running.Begin(session.ctx, head.ID)
 	session.calls.Go(func() {
 		defer func() { <-session.slots }()
 		defer done()
@@ -218,14 +221,14 @@ func (e *sseEndpoint) take(id string, head envelope, body []byte, done func()) (
 }
 
 // answer writes the answer to a request.
-func (e *sseEndpoint) answer(ctx context.Context, session *sseSession, head envelope, body []byte) {
+func (e *sseEndpoint) answer(ctx context.Context, session *sseSession, head jsonrpc.Message, body []byte) {
 	response, err := e.server.route(ctx, head, body)
 	if err != nil {
 		e.server.log.Error("request failed", "method", head.Method, "error", err)
 		response = refusal(head, failure.Of(err))
 	}
-	if err := reserve(ctx, int64(len(response))/3); err != nil {
+	if err := request.Reserve(ctx, int64(len(response))/3); err != nil {
 		response = refusal(head, failure.Of(err))
 	}
-	_ = session.write(envelope{ID: head.ID}, response)
+	_ = session.write(jsonrpc.Message{ID: head.ID}, response)
 }

@@ -12,6 +12,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
 const (
@@ -39,10 +42,10 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer s.expireWorkspaces(ctx)()
 	none := make(chan struct{})
 	close(none)
-	front := &stdioFront{server: s, stop: cancel, out: newOutbox(), pending: newPending(), notices: newNotices(), turns: make(turns, maxTurns), shaken: none}
+	front := &stdioFront{server: s, stop: cancel, out: newOutbox(), pending: newPending(), notices: client.New(), turns: make(turns, maxTurns), shaken: none}
 	listened := front.listen(ctx)
-	defer s.subscriptions.leave(front.notices)
-	front.handlers.Go(func() { front.notices.drain(ctx, front.tell) })
+	defer s.subscriptions.Leave(front.notices)
+	front.handlers.Go(func() { front.notices.Drain(ctx, front.tell) })
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
@@ -103,8 +106,8 @@ func (f *stdioFront) listen(ctx context.Context) chan error {
 	library.SetErrorLogger(slog.NewLogLogger(f.server.log.Handler(), slog.LevelDebug))
 	library.SetContextFunc(func(ctx context.Context) context.Context {
 		session := mcpserver.ClientSessionFromContext(ctx)
-		f.server.subscriptions.join(f.notices, func(string) bool { return session.Initialized() })
-		f.session = withNotices(ctx, f.notices)
+		f.server.subscriptions.Join(f.notices, func(string) bool { return session.Initialized() })
+		f.session = client.With(ctx, f.notices)
 		close(f.ready)
 		return f.session
 	})
@@ -135,7 +138,7 @@ func (f *stdioFront) read(in io.Reader) error {
 	for {
 		line, tooLong, err := readLine(reader, maxMessageBytes)
 		if tooLong {
-			f.refuse(envelope{}, mcp.INVALID_REQUEST, "the message is longer than 16 MiB")
+			f.refuse(jsonrpc.Message{}, mcp.INVALID_REQUEST, "the message is longer than 16 MiB")
 		} else if text := bytes.TrimSpace(line); len(text) > 0 {
 			f.take(text)
 		}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
 // stdioFront stands between a client and the library. Its reader waits for
@@ -27,7 +29,7 @@ type stdioFront struct {
 	ready    chan struct{}
 	out      *outbox
 	pending  *pending
-	notices  *notices // of changes that the client is still to be told of
+	notices  *client.Client // of changes that the client is still to be told of
 	turns    turns
 	handlers sync.WaitGroup
 	// shaken closes when the handshake that was read last is over. Only the
@@ -41,17 +43,17 @@ type stdioFront struct {
 // take handles one message, and waits for nothing.
 func (f *stdioFront) take(line []byte) {
 	if !utf8.Valid(line) {
-		f.refuse(envelope{}, mcp.PARSE_ERROR, "the message is not UTF-8")
+		f.refuse(jsonrpc.Message{}, mcp.PARSE_ERROR, "the message is not UTF-8")
 		return
 	}
-	head, wrong := parseEnvelope(line)
+	head, wrong := jsonrpc.Parse(line)
 	switch {
 	case wrong != nil:
-		f.refuse(envelope{}, wrong.code, wrong.message)
-	case head.isRequest():
+		f.refuse(jsonrpc.Message{}, wrong.Code, wrong.Message)
+	case head.IsRequest():
 		f.accept(head, line)
 	case head.Method == string(mcp.MethodNotificationCancelled):
-		if id := canceledID(head.Params); id != nil {
+		if id := jsonrpc.CanceledID(head.Params); id != nil {
 			f.cancel(id)
 		}
 	default:
@@ -69,7 +71,7 @@ func (f *stdioFront) cancel(id json.RawMessage) {
 
 // accept serves a request, beside others, but after a handshake that came
 // before it.
-func (f *stdioFront) accept(head envelope, line []byte) {
+func (f *stdioFront) accept(head jsonrpc.Message, line []byte) {
 	ctx, cancel := context.WithCancel(f.session)
 	request := &pendingMessage{head: head, size: len(line), cancel: cancel}
 	if !f.pending.add(request) {
@@ -112,13 +114,13 @@ func (f *stdioFront) serve(ctx context.Context, request *pendingMessage, line []
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		return f.listeners.lines(envelope{ID: request.head.ID}, append(response, '\n'))
+		return f.listeners.lines(jsonrpc.Message{ID: request.head.ID}, append(response, '\n'))
 	})
 }
 
 // answer gives the library's answer to a request, or one without it where the
 // request ended before its turn came.
-func (f *stdioFront) answer(ctx context.Context, head envelope, line []byte) []byte {
+func (f *stdioFront) answer(ctx context.Context, head jsonrpc.Message, line []byte) []byte {
 	err := ctx.Err()
 	if err == nil {
 		var response []byte
@@ -144,8 +146,8 @@ func (f *stdioFront) forward(line []byte) {
 }
 
 // tell writes a notification.
-func (f *stdioFront) tell(n notice) error {
-	encoded, err := json.Marshal(n.notification(nil))
+func (f *stdioFront) tell(n client.Notice) error {
+	encoded, err := json.Marshal(n.Message(nil))
 	if err == nil {
 		_, err = f.Write(append(encoded, '\n'))
 	}
@@ -155,7 +157,7 @@ func (f *stdioFront) tell(n notice) error {
 // Write writes what the library sends by itself: notifications, and requests
 // of the server. What it has to say about what was forwarded nobody asked for.
 func (f *stdioFront) Write(line []byte) (int, error) {
-	var head envelope
+	var head jsonrpc.Message
 	if err := json.Unmarshal(line, &head); err != nil {
 		return 0, err
 	}
@@ -172,7 +174,7 @@ func (f *stdioFront) Write(line []byte) (int, error) {
 }
 
 // refuse answers what cannot be served.
-func (f *stdioFront) refuse(head envelope, code int, message string) {
+func (f *stdioFront) refuse(head jsonrpc.Message, code int, message string) {
 	var id any
 	if len(head.ID) > 0 {
 		id = head.ID
@@ -184,7 +186,7 @@ func (f *stdioFront) refuse(head envelope, code int, message string) {
 }
 
 // refuseBusy answers a request for which there is no room.
-func (f *stdioFront) refuseBusy(head envelope) {
+func (f *stdioFront) refuseBusy(head jsonrpc.Message) {
 	f.refuseLine(refusal(head, failure.New(failure.SandboxBusy, "Wait until some of yours have been answered, then try again.",
 		"too many requests are pending")))
 }
@@ -197,7 +199,7 @@ func (f *stdioFront) refuseLine(line []byte) {
 }
 
 // refusal is the answer to a request that the library has no part in.
-func refusal(head envelope, f *failure.Failure) []byte {
+func refusal(head jsonrpc.Message, f *failure.Failure) []byte {
 	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": head.ID}
 	if head.Method == string(mcp.MethodToolsCall) {
 		// Required from protocol version 2026-07-28 on, ignored before.

@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
 // listeners are the subscriptions/listen requests of a stdio client that are
@@ -31,7 +34,7 @@ type listening struct {
 }
 
 // take notes what a request means for notifications.
-func (l *listeners) take(head envelope) {
+func (l *listeners) take(head jsonrpc.Message) {
 	switch head.Method {
 	case string(mcp.MethodInitialize):
 		l.shookHands = true
@@ -45,13 +48,13 @@ func (l *listeners) take(head envelope) {
 
 // answered notes that a request is over.
 func (l *listeners) answered(id json.RawMessage) {
-	l.open = slices.DeleteFunc(l.open, func(open listening) bool { return idKey(open.id) == idKey(id) })
+	l.open = slices.DeleteFunc(l.open, func(open listening) bool { return jsonrpc.Key(open.id) == jsonrpc.Key(id) })
 }
 
 // find gives the open request of an id, or nil.
 func (l *listeners) find(id json.RawMessage) *listening {
 	for i := range l.open {
-		if idKey(l.open[i].id) == idKey(id) {
+		if jsonrpc.Key(l.open[i].id) == jsonrpc.Key(id) {
 			return &l.open[i]
 		}
 	}
@@ -61,7 +64,7 @@ func (l *listeners) find(id json.RawMessage) *listening {
 // found gives the request of an id as the library has it.
 func (l *listeners) found(id json.RawMessage) *listening {
 	for i := range l.open {
-		if !l.open[i].acknowledged && idKey(libraryID(l.open[i].id)) == idKey(id) {
+		if !l.open[i].acknowledged && jsonrpc.Key(jsonrpc.LibraryID(l.open[i].id)) == jsonrpc.Key(id) {
 			return &l.open[i]
 		}
 	}
@@ -71,8 +74,8 @@ func (l *listeners) found(id json.RawMessage) *listening {
 // hold keeps back the result of a request to listen that the library wrote
 // before the acknowledgement, which has to be the first message about it. It
 // reports whether it did; errors have no acknowledgement.
-func (l *listeners) hold(head envelope, line []byte) bool {
-	if !head.isResponse() {
+func (l *listeners) hold(head jsonrpc.Message, line []byte) bool {
+	if !head.IsResponse() {
 		return false
 	}
 	var response struct {
@@ -88,7 +91,7 @@ func (l *listeners) hold(head envelope, line []byte) bool {
 
 // acknowledge notes an acknowledgement, and gives the result that was kept
 // back for it, if any.
-func (l *listeners) acknowledge(head envelope) (end []byte) {
+func (l *listeners) acknowledge(head jsonrpc.Message) (end []byte) {
 	var params struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
@@ -108,19 +111,19 @@ func (l *listeners) acknowledge(head envelope) (end []byte) {
 
 // lines gives what to write in the place of a message, and notes what it
 // answers.
-func (l *listeners) lines(head envelope, line []byte) [][]byte {
+func (l *listeners) lines(head jsonrpc.Message, line []byte) [][]byte {
 	if l.hold(head, line) {
 		return nil
 	}
 	copies := l.copies(head, line)
-	if head.isResponse() {
+	if head.IsResponse() {
 		l.answered(head.ID)
 	}
 	return copies
 }
 
 // copies gives what to write in the place of a message of the library.
-func (l *listeners) copies(head envelope, line []byte) [][]byte {
+func (l *listeners) copies(head jsonrpc.Message, line []byte) [][]byte {
 	if head.Method == mcp.MethodNotificationSubscriptionsAcknowledged {
 		if end := l.acknowledge(head); end != nil {
 			return [][]byte{line, end}
@@ -150,9 +153,9 @@ func isSubscribable(method string) bool {
 	return false
 }
 
-func (l listening) wants(head envelope) bool {
+func (l listening) wants(head jsonrpc.Message) bool {
 	if head.Method != mcp.MethodNotificationResourceUpdated {
-		return listed(l.filter)(head.Method)
+		return client.Listed(l.filter)(head.Method)
 	}
 	var params struct {
 		URI string `json:"uri"`

@@ -1,6 +1,10 @@
 package server
 
-import "context"
+import (
+	"context"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
+)
 
 // turns bound how many requests of a stdio client are worked on at once, and
 // so how much memory their answers take together. A request that waits for a
@@ -13,14 +17,15 @@ type turn struct {
 	held bool
 }
 
-type turnKey struct{}
-
 // begin waits for a turn, which end gives back. There is none where the context
 // ended before.
 func (t turns) begin(ctx context.Context) (_ context.Context, end func()) {
 	mine := &turn{of: t}
 	mine.take(ctx)
-	return context.WithValue(ctx, turnKey{}, mine), mine.back
+	return request.WithIdle(ctx, func() (resume func()) {
+		mine.back()
+		return func() { mine.take(ctx) }
+	}), mine.back
 }
 
 func (t *turn) take(ctx context.Context) {
@@ -36,14 +41,4 @@ func (t *turn) back() {
 		t.held = false
 		<-t.of
 	}
-}
-
-// idle gives the request's turn back, if it has one, until resume is called.
-func idle(ctx context.Context) (resume func()) {
-	mine, ok := ctx.Value(turnKey{}).(*turn)
-	if !ok {
-		return func() {}
-	}
-	mine.back()
-	return func() { mine.take(ctx) }
 }

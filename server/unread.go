@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
 // What clients over HTTP have not read may cost memory. An answer with a file
@@ -34,12 +35,11 @@ type unreadAnswer struct {
 	caller string
 }
 
-type unreadKey struct{}
-
-// begin has what [reserve] takes for a request counted, until done is called.
+// begin has what [request.Reserve] takes for a request counted, until done is
+// called. On stdio turns and the outbox bound the same.
 func (u *unread) begin(ctx context.Context, long func()) (_ context.Context, done func()) {
 	answer := &unreadAnswer{of: u, long: long}
-	return context.WithValue(ctx, unreadKey{}, answer), answer.done
+	return request.WithReserve(ctx, answer.reserve), answer.done
 }
 
 func (a *unreadAnswer) done() {
@@ -55,27 +55,24 @@ func (a *unreadAnswer) done() {
 	}
 }
 
-// reserve makes sure, before it is there, that there is room for an answer of
-// so many bytes. On stdio turns and the outbox do that.
-func reserve(ctx context.Context, bytes int64) error {
-	answer, ok := ctx.Value(unreadKey{}).(*unreadAnswer)
-	if !ok || bytes <= max(answer.bytes, smallBodyBytes) {
+func (a *unreadAnswer) reserve(ctx context.Context, bytes int64) error {
+	if bytes <= max(a.bytes, smallBodyBytes) {
 		return nil
 	}
-	u := answer.of
+	u := a.of
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	answer.caller = caller(ctx)
-	more := bytes - answer.bytes
-	if u.held+more > unreadBytes || u.byCaller[answer.caller]+more > unreadBytesOfOne {
+	a.caller = request.Caller(ctx)
+	more := bytes - a.bytes
+	if u.held+more > unreadBytes || u.byCaller[a.caller]+more > unreadBytesOfOne {
 		return failure.New(failure.SandboxBusy, "Read the answers that are under way, then try again.", "too many long answers have not been read")
 	}
 	if u.byCaller == nil {
 		u.byCaller = map[string]int64{}
 	}
 	u.held += more
-	u.byCaller[answer.caller] += more
-	answer.bytes = bytes
-	answer.long()
+	u.byCaller[a.caller] += more
+	a.bytes = bytes
+	a.long()
 	return nil
 }

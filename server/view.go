@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -79,7 +80,7 @@ func (s *Server) view(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 }
 
 func (s *Server) viewWorkspace(ctx context.Context, path workspacePath, lines lineRange) (*mcp.CallToolResult, error) {
-	if path.handle == "" && sessionID(ctx) == "" && path.file == "." {
+	if path.handle == "" && request.SessionID(ctx) == "" && path.file == "." {
 		return mcp.NewToolResultText("Directory .:\n(empty: there is no workspace yet; create_file, bash_tool and exec make one and give its handle)\n"), nil
 	}
 	workspace, err := s.usedWorkspace(ctx, path.handle)

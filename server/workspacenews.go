@@ -7,11 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
 )
 
 // maxNewsURIs bounds the URIs of one workspace whose changes are looked for:
@@ -120,7 +119,7 @@ func (s *Server) workspaceChanged(workspace workspaces.Workspace) {
 // had its subscription before.
 func (s *Server) prune(states map[string]string) {
 	wanted := map[string]bool{}
-	for _, uris := range s.subscriptions.wanted() {
+	for _, uris := range s.subscriptions.Wanted() {
 		for _, uri := range uris {
 			wanted[uri] = true
 		}
@@ -144,7 +143,7 @@ func (s *Server) workspaceExpired(handle string) {
 	delete(s.news.states, handle)
 	s.tellSubscribers(changed)
 	for uri := range changed {
-		s.subscriptions.forget(uri)
+		s.subscriptions.Forget(uri)
 	}
 }
 
@@ -152,10 +151,10 @@ func (s *Server) tellSubscribers(changed map[string]bool) {
 	if len(changed) == 0 {
 		return
 	}
-	for due, uris := range s.subscriptions.wanted() {
+	for due, uris := range s.subscriptions.Wanted() {
 		for _, uri := range uris {
 			if changed[uri] {
-				due.add(notice{mcp.MethodNotificationResourceUpdated, uri})
+				due.Notify(client.Updated(uri))
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
 // Arguments that the tools of the toolset workspace share.
@@ -120,7 +121,7 @@ func (s *Server) named(ctx context.Context, name string) (*catalog.Skill, error)
 // usedWorkspace gives the workspace of a handle, or the session's own. Where
 // every request stands alone a new one would have nothing in it.
 func (s *Server) usedWorkspace(ctx context.Context, handle string) (workspaces.Workspace, error) {
-	if handle == "" && sessionID(ctx) == "" {
+	if handle == "" && request.SessionID(ctx) == "" {
 		return workspaces.Workspace{}, failure.New(failure.InvalidArguments, "Give the handle that create_file, bash_tool or exec gave as `workspace`.",
 			"no `workspace` is given, and this connection has none of its own")
 	}

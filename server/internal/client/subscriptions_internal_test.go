@@ -1,4 +1,4 @@
-package server
+package client
 
 import (
 	"context"
@@ -10,44 +10,44 @@ import (
 // TestSubscriptionsAreBounded: what one client and all clients subscribe to
 // is bounded, and what they leave is free again.
 func TestSubscriptionsAreBounded(t *testing.T) {
-	var subs subscriptions
-	client := func() (context.Context, *notices) {
-		due := newNotices()
-		subs.join(due, func(string) bool { return true })
-		return withNotices(t.Context(), due), due
+	var subs Subscriptions
+	open := func() (context.Context, *Client) {
+		due := New()
+		subs.Join(due, func(string) bool { return true })
+		return With(t.Context(), due), due
 	}
 	many := make([]string, maxSubscriptions+1)
 	for i := range many {
 		many[i] = fmt.Sprint(i)
 	}
-	ctx, due := client()
-	if refused := subs.add(ctx, "1", many[:maxSubscriptions]...); refused != 0 {
+	ctx, due := open()
+	if refused := subs.Add(ctx, "1", many[:maxSubscriptions]...); refused != 0 {
 		t.Errorf("within the bound %d were refused", refused)
 	}
-	if refused := subs.add(ctx, "2", many...); refused != len(many) {
+	if refused := subs.Add(ctx, "2", many...); refused != len(many) {
 		t.Errorf("beyond the bound, by another request, %d were refused", refused)
 	}
-	subs.remove(ctx, "1", many[0])
-	if refused := subs.add(ctx, "1", many...); refused != 1 {
+	subs.Remove(ctx, "1", many[0])
+	if refused := subs.Add(ctx, "1", many...); refused != 1 {
 		t.Errorf("in the place of one that was left, %d were refused", refused)
 	}
-	subs.leave(due)
+	subs.Leave(due)
 
-	var all []*notices
+	var all []*Client
 	long := strings.Repeat("x", maxSubscribedBytes)
 	for range maxSubscribedBytesOfAll / maxSubscribedBytes {
-		ctx, due := client()
+		ctx, due := open()
 		all = append(all, due)
-		if refused := subs.add(ctx, "", long, "y"); refused != 1 {
+		if refused := subs.Add(ctx, "", long, "y"); refused != 1 {
 			t.Errorf("%d were refused for the length of one client's", refused)
 		}
 	}
-	ctx, due = client()
-	if refused := subs.add(ctx, "", "y"); refused != 1 {
+	ctx, due = open()
+	if refused := subs.Add(ctx, "", "y"); refused != 1 {
 		t.Errorf("%d were refused for the length of all", refused)
 	}
 	for _, due := range append(all, due) {
-		subs.leave(due)
+		subs.Leave(due)
 	}
 	if subs.bytes != 0 || len(subs.listeners) != 0 {
 		t.Errorf("in the end there are %d bytes of %d clients", subs.bytes, len(subs.listeners))

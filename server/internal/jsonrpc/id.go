@@ -1,4 +1,4 @@
-package server
+package jsonrpc
 
 import (
 	"bytes"
@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// idKey is equal for a request and its response or cancellation, in which the
+// Key is equal for a request and its response or cancellation, in which the
 // id may be written differently. A whole number is taken by its digits: as a
 // float it would be equal to its neighbours from 2^53 on.
-func idKey(id json.RawMessage) string {
+func Key(id json.RawMessage) string {
 	var value any
 	if json.Unmarshal(id, &value) != nil {
 		return string(id)
@@ -26,9 +26,9 @@ func idKey(id json.RawMessage) string {
 	}
 }
 
-// libraryID returns an id as the library writes it, which keeps numbers as
+// LibraryID returns an id as the library writes it, which keeps numbers as
 // floats.
-func libraryID(id json.RawMessage) json.RawMessage {
+func LibraryID(id json.RawMessage) json.RawMessage {
 	var value any
 	if json.Unmarshal(id, &value) != nil {
 		return id
@@ -38,4 +38,15 @@ func libraryID(id json.RawMessage) json.RawMessage {
 		return id
 	}
 	return written
+}
+
+// CanceledID returns the id in the parameters of a cancellation, or nil.
+func CanceledID(params json.RawMessage) json.RawMessage {
+	var canceled struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if json.Unmarshal(params, &canceled) != nil {
+		return nil
+	}
+	return canceled.RequestID
 }

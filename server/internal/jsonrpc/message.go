@@ -1,0 +1,91 @@
+// Package jsonrpc reads JSON-RPC messages of clients far enough to tell what
+// they are, and refuses what is none. What is inside a message is left to the
+// MCP library.
+package jsonrpc
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// Message is the part of a JSON-RPC message that tells what it is.
+type Message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+func (m Message) IsRequest() bool { return m.Method != "" && len(m.ID) > 0 }
+
+func (m Message) IsNotification() bool { return m.Method != "" && len(m.ID) == 0 }
+
+func (m Message) IsResponse() bool { return m.Method == "" && len(m.ID) > 0 }
+
+// ProtocolVersion returns the protocol version that a message states, from 2026-07-28
+// on, or nothing.
+func (m Message) ProtocolVersion() string {
+	var params struct {
+		Meta *mcp.Meta `json:"_meta"`
+	}
+	_ = json.Unmarshal(m.Params, &params)
+	return params.Meta.ProtocolVersion()
+}
+
+// Error says what is wrong with a message that is none of JSON-RPC.
+type Error struct {
+	Code    int
+	Message string
+}
+
+// memberNames are the names in a JSON-RPC message. The library takes them in
+// any case, so with both "method" and "Method" it would see another request
+// than we do: such a message is refused.
+var memberNames = []string{"jsonrpc", "id", "method", "params", "result", "error"}
+
+// Parse reads a message of a client. What is wrong is nil for a
+// request, a notification and a response.
+func Parse(message []byte) (head Message, wrong *Error) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(message, &fields) != nil || fields == nil {
+		if json.Valid(message) {
+			return head, &Error{mcp.INVALID_REQUEST, "the message is not one JSON object"}
+		}
+		return head, &Error{mcp.PARSE_ERROR, "the message is not JSON"}
+	}
+	for key := range fields {
+		if !slices.Contains(memberNames, key) && slices.ContainsFunc(memberNames, func(name string) bool { return strings.EqualFold(name, key) }) {
+			return head, &Error{mcp.INVALID_REQUEST, "names in a message are written in lower case"}
+		}
+	}
+	head = Message{ID: fields["id"], Params: fields["params"]}
+	if method, ok := fields["method"]; ok && json.Unmarshal(method, &head.Method) != nil {
+		return Message{}, &Error{mcp.INVALID_REQUEST, "the method is not a string"}
+	}
+	if head.Method == "" && fields["result"] == nil && fields["error"] == nil {
+		return Message{}, &Error{mcp.INVALID_REQUEST, "the message has no method"}
+	}
+	if head.Method != "" && (given(fields["result"]) || given(fields["error"])) {
+		return Message{}, &Error{mcp.INVALID_REQUEST, "the message is both a request and a response"}
+	}
+	// Some clients write a notification's absent id as null.
+	if string(head.ID) == "null" && (head.Method == "" || strings.HasPrefix(head.Method, "notifications/")) {
+		head.ID = nil
+	}
+	if len(head.ID) > 0 && !isID(head.ID) {
+		return Message{}, &Error{mcp.INVALID_REQUEST, "the id is neither a string nor a number"}
+	}
+	return head, nil
+}
+
+// given reports whether a field is there and not null.
+func given(field json.RawMessage) bool { return len(field) > 0 && string(field) != "null" }
+
+// isID reports whether a JSON value can be the id of a request. A number that
+// is too large to be read is none.
+func isID(value json.RawMessage) bool {
+	var number *float64
+	return value[0] == '"' || json.Unmarshal(value, &number) == nil && number != nil
+}
