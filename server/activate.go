@@ -13,6 +13,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -74,7 +75,7 @@ func (s *Server) activation(ctx context.Context, skill *catalog.Skill, arguments
 		text.WriteString(sealed(strings.TrimSpace(withArguments(read.body, arguments))))
 		text.WriteString("\n\n<skill_runtime>\n")
 		if read.fault != "" {
-			fmt.Fprintf(&text, "The frontmatter is broken at the moment and was taken as it was before (%s).\n", sealed(oneLine(read.fault)))
+			fmt.Fprintf(&text, "The frontmatter is broken at the moment and was taken as it was before (%s).\n", sealed(display.Line(read.fault)))
 		}
 		s.writeFiles(&text, skill, files, more)
 		s.writeTools(&text, skill, tree)
@@ -127,7 +128,7 @@ func (s *Server) writeFiles(text *strings.Builder, skill *catalog.Skill, files [
 	}
 	fmt.Fprintf(text, "Files of this skill (read one with readResource {\"name\": %q, \"path\": …}):\n", skill.Name)
 	for _, file := range files {
-		fmt.Fprintf(text, "- %s (%s)\n", sealed(pathLine(file.Path)), byteSize(file.Size))
+		fmt.Fprintf(text, "- %s (%s)\n", sealed(display.Path(file.Path)), display.Size(file.Size))
 	}
 	if more {
 		text.WriteString("- … and more: readResource with a directory as `path` lists it\n")
@@ -141,15 +142,15 @@ func (s *Server) writeTools(text *strings.Builder, skill *catalog.Skill, tree *r
 	}
 	tools, faults, err := packTools(skill, tree)
 	if err != nil {
-		fmt.Fprintf(text, "Its tools.json cannot be used: %s\n", sealed(oneLine(failure.Of(err).Message)))
+		fmt.Fprintf(text, "Its tools.json cannot be used: %s\n", sealed(display.Line(failure.Of(err).Message)))
 		return
 	}
 	fmt.Fprintf(text, "Tools (call one with exec {\"name\": %q, \"tool\": …, \"input\": {…}}):\n", skill.Name)
 	for _, t := range tools {
-		fmt.Fprintf(text, "- %s: %s\n  input schema: %s\n", t.Name, sealed(oneLine(t.Description)), sealed(compact(t.InputSchema)))
+		fmt.Fprintf(text, "- %s: %s\n  input schema: %s\n", t.Name, sealed(display.Line(t.Description)), sealed(compact(t.InputSchema)))
 	}
 	if len(faults) > 0 {
-		fmt.Fprintf(text, "Left out of its tools.json, because of faults that its author has to mend: %d, the first because %s\n", len(faults), sealed(oneLine(faults[0])))
+		fmt.Fprintf(text, "Left out of its tools.json, because of faults that its author has to mend: %d, the first because %s\n", len(faults), sealed(display.Line(faults[0])))
 	}
 }
 
@@ -169,10 +170,10 @@ func (s *Server) writeRights(text *strings.Builder, skill *catalog.Skill) {
 		if list := grants.Entries(); len(list) > 0 {
 			entries = strings.Join(list, ", ")
 		}
-		fmt.Fprintf(text, "Allowed tools: %s. Anything else is denied.\n", sealed(oneLine(entries)))
+		fmt.Fprintf(text, "Allowed tools: %s. Anything else is denied.\n", sealed(display.Line(entries)))
 	}
 	if skill.Compatibility != "" {
-		fmt.Fprintf(text, "Compatibility, as the author states it: %s\n", sealed(oneLine(skill.Compatibility)))
+		fmt.Fprintf(text, "Compatibility, as the author states it: %s\n", sealed(display.Line(skill.Compatibility)))
 	}
 	if s.opts.Sandbox == nil {
 		fmt.Fprintf(text, "Execution: off. %s\n", s.opts.Unavailable)
@@ -181,16 +182,4 @@ func (s *Server) writeRights(text *strings.Builder, skill *catalog.Skill) {
 	info := s.opts.Sandbox.Info()
 	fmt.Fprintf(text, "Execution: exec runs scripts with this skill's directory at %s (do not write there) and a workspace at %s, where programs start and leave their results. Sandbox: %s, tier %s. %s\n",
 		info.SkillDir, info.Workspace, info.Backend, info.Tier, info.Notice)
-}
-
-// byteSize writes a size as people read it.
-func byteSize(size int64) string {
-	switch {
-	case size < 1000:
-		return fmt.Sprintf("%d B", size)
-	case size < 1000_000:
-		return fmt.Sprintf("%.1f kB", float64(size)/1000)
-	default:
-		return fmt.Sprintf("%.1f MB", float64(size)/1000_000)
-	}
 }

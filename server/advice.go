@@ -7,6 +7,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
 // advice says what may be behind a program's failure, and how to go on. It is
@@ -81,5 +82,5 @@ func (s *Server) wayTo(run staged, name string) string {
 	} else {
 		ways = append(ways, "start the command with `cwd`: \"skill\"")
 	}
-	return fmt.Sprintf("%s is in the skill's directory, but the command started in the workspace: %s.", pathLine(name), strings.Join(ways, ", or "))
+	return fmt.Sprintf("%s is in the skill's directory, but the command started in the workspace: %s.", display.Path(name), strings.Join(ways, ", or "))
 }

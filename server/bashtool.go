@@ -8,6 +8,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
 type bashArguments struct {
@@ -39,7 +40,7 @@ func (s *Server) bash(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 	if err != nil {
 		return nil, err
 	}
-	why := clip(oneLine(arguments.Description), 200)
+	why := display.Clip(display.Line(arguments.Description), 200)
 	if arguments.Name != "" {
 		s.log.Info("command for a skill", "tool", "bash_tool", "skill", arguments.Name, "why", why)
 		given := map[string]string{"name": arguments.Name, "command": arguments.Command}

@@ -11,6 +11,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -73,9 +74,9 @@ func (s *Server) createFile(ctx context.Context, raw json.RawMessage) (*mcp.Call
 	if created {
 		verb = "Created"
 	}
-	s.log.Info("file written", "tool", "create_file", "skill", arguments.Name, "bytes", len(arguments.FileText), "why", clip(oneLine(arguments.Description), 200))
+	s.log.Info("file written", "tool", "create_file", "skill", arguments.Name, "bytes", len(arguments.FileText), "why", display.Clip(display.Line(arguments.Description), 200))
 	lines := len(splitLines(arguments.FileText))
-	text := fmt.Sprintf("%s %s (%d %s, %s).\n", verb, pathLine(path.file), lines, plural("line", lines), byteSize(int64(len(arguments.FileText))))
+	text := fmt.Sprintf("%s %s (%d %s, %s).\n", verb, display.Path(path.file), lines, plural("line", lines), display.Size(int64(len(arguments.FileText))))
 	return writtenAnswer(workspace, path.file, text), nil
 }
 
@@ -130,7 +131,7 @@ func roomFor(workspace sandbox.Workspace, adds int) error {
 	switch {
 	case used.Bytes > most.Bytes || used.Files > most.Files:
 		return failure.New(failure.WorkspaceFull, "Remove what is not needed, with a program in the same workspace.",
-			"the workspace has no room: it holds at least %d files and %s", used.Files, byteSize(used.Bytes))
+			"the workspace has no room: it holds at least %d files and %s", used.Files, display.Size(used.Bytes))
 	case used.Missed > 0:
 		return failure.New(failure.WorkspaceFull, "Remove them or make them readable, with a program in the same workspace.",
 			"the workspace has no room: it holds directories that cannot be looked into, unreadable or more than 64 deep")

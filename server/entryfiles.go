@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
 // maxEntryPath is how long a path in an entry of skills/list may be, in
@@ -35,11 +36,11 @@ func filesFault(skill *catalog.Skill, files []string) string {
 		case key == ".skill-source.json":
 			return "hosts keep .skill-source.json for themselves"
 		case seen[key]:
-			return "two paths differ only in case or normalization: " + pathLine(clip(file, 120))
+			return "two paths differ only in case or normalization: " + display.Path(display.Clip(file, 120))
 		case !slices.ContainsFunc(strings.Split(file, "/"), unportable):
 			seen[key] = true
 		default:
-			return "a path is not possible on every system: " + pathLine(clip(file, 120))
+			return "a path is not possible on every system: " + display.Path(display.Clip(file, 120))
 		}
 	}
 	return ""

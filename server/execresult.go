@@ -10,6 +10,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -108,7 +109,7 @@ func execAnswer(workspace sandbox.Workspace, digest string, result sandbox.Resul
 		output.Error.Hint += " " + advice
 	}
 	for _, name := range result.LeftBehind {
-		output.LeftBehind = append(output.LeftBehind, oneLine(strings.ToValidUTF8(name, "\uFFFD")))
+		output.LeftBehind = append(output.LeftBehind, display.Line(strings.ToValidUTF8(name, "\uFFFD")))
 	}
 	if result.Status == sandbox.Exited {
 		output.ExitCode = &result.ExitCode
@@ -130,7 +131,7 @@ func execAnswer(workspace sandbox.Workspace, digest string, result sandbox.Resul
 		IsError:           output.Error != nil,
 	}
 	for _, file := range output.Artifacts {
-		link := mcp.NewResourceLink(file.URI, file.Path, "Made by this run, "+byteSize(file.Size), file.MIMEType)
+		link := mcp.NewResourceLink(file.URI, file.Path, "Made by this run, "+display.Size(file.Size), file.MIMEType)
 		answer.Content = append(answer.Content, link)
 	}
 	return answer
@@ -210,7 +211,7 @@ func (o execOutput) text() string {
 		}
 	}
 	for _, file := range o.Artifacts {
-		fmt.Fprintf(&text, "artifact: %s (%s) %s\n", pathLine(file.Path), byteSize(file.Size), file.URI)
+		fmt.Fprintf(&text, "artifact: %s (%s) %s\n", display.Path(file.Path), display.Size(file.Size), file.URI)
 	}
 	if o.ArtifactsOmitted > 0 {
 		fmt.Fprintf(&text, "artifacts not listed: %d\n", o.ArtifactsOmitted)
@@ -224,7 +225,7 @@ func (o execOutput) text() string {
 	}
 	fmt.Fprintf(&text, "workspace %s, %d ms, ", o.Workspace, o.DurationMs)
 	if o.SkillDigest != "" {
-		fmt.Fprintf(&text, "skill %s, ", clip(o.SkillDigest, shownDigest))
+		fmt.Fprintf(&text, "skill %s, ", display.Clip(o.SkillDigest, shownDigest))
 	}
 	fmt.Fprintf(&text, "sandbox %s (tier %s): %s\n", o.Sandbox.Backend, o.Sandbox.Tier, o.Sandbox.Notice)
 	return text.String()

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"sort"
@@ -183,7 +184,7 @@ func overLimit(skill *catalog.Skill, err error) error {
 	if !errors.As(err, &limit) {
 		return err
 	}
-	return &failure.Failure{Code: failure.TooLarge, Message: "skill " + quote(skill.Name) + " is not published: " + limit.Error(),
+	return &failure.Failure{Code: failure.TooLarge, Message: fmt.Sprintf("skill %q is not published: %v", skill.Name, limit),
 		Hint: "The tools still serve it; its author can make it smaller.", Cause: err}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -91,7 +92,7 @@ func foundPage(skills []*catalog.Skill, start int) foundSkills {
 	found := foundSkills{Skills: []foundSkill{}, Total: len(skills)}
 	size := 0
 	for i := min(start, len(skills)); i < len(skills); i++ {
-		entry := foundSkill{Name: skills[i].Name, Description: oneLine(skills[i].Description), URI: resources.URI(skills[i], skills[i].Entry)}
+		entry := foundSkill{Name: skills[i].Name, Description: display.Line(skills[i].Description), URI: resources.URI(skills[i], skills[i].Entry)}
 		size += len(entry.Name) + len(entry.Description) + len(entry.URI) + 50
 		if len(found.Skills) == maxFoundSkills || (size > maxFoundBytes && len(found.Skills) > 0) {
 			found.NextCursor = encodeOffset(i)

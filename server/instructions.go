@@ -8,6 +8,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
 // instructionsBytes bounds the instructions, in bytes of JSON, however many
@@ -76,7 +77,7 @@ func described(skills []*catalog.Skill, length, budget int) string {
 	}
 	text := "Skills:\n"
 	for _, skill := range skills {
-		text += "- " + skill.Name + ": " + clip(oneLine(skill.Description), length) + "\n"
+		text += "- " + skill.Name + ": " + display.Clip(display.Line(skill.Description), length) + "\n"
 		if jsonSize(text) > budget {
 			return ""
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
 // lack is what a program of a skill needs and the sandbox has not.
@@ -25,7 +27,7 @@ const (
 )
 
 // what names it to a model.
-func (l lack) what() string { return l.kind + " " + oneLine(clip(l.name, maxLackName)) }
+func (l lack) what() string { return l.kind + " " + display.Line(display.Clip(l.name, maxLackName)) }
 
 // Bounds of what a model is told.
 const (
@@ -59,7 +61,7 @@ func lackList(lacks []lack, sure bool) string {
 	for what, scripts := range needed {
 		slices.Sort(scripts)
 		for i := range scripts {
-			scripts[i] = pathLine(scripts[i])
+			scripts[i] = display.Path(scripts[i])
 		}
 		items = append(items, fmt.Sprintf("%s (%s)", what, andMore(scripts, maxLackScripts)))
 	}

@@ -8,6 +8,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -39,7 +40,7 @@ func (s *Server) hookPrompts(hooks *mcpserver.Hooks) {
 // skillPrompt is a skill as a slash command.
 func skillPrompt(skill *catalog.Skill) mcp.Prompt {
 	return mcp.NewPrompt(skill.Name,
-		mcp.WithPromptDescription(oneLine(skill.Description)),
+		mcp.WithPromptDescription(display.Line(skill.Description)),
 		mcp.WithArgument("arguments", mcp.ArgumentDescription("What to do, in your own words.")))
 }
 
@@ -56,7 +57,7 @@ func (s *Server) getPrompt(ctx context.Context, request mcp.GetPromptRequest) (*
 		answerFrom(ctx).fail(f)
 		return nil, errors.New(f.Error())
 	}
-	return mcp.NewGetPromptResult(oneLine(skill.Description), []mcp.PromptMessage{
+	return mcp.NewGetPromptResult(display.Line(skill.Description), []mcp.PromptMessage{
 		mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text+promptNote)),
 	}), nil
 }

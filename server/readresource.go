@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
@@ -153,7 +154,7 @@ func imageResult(tree *resources.Tree, file string) (*mcp.CallToolResult, error)
 		return nil, err
 	}
 	return mcp.NewToolResultImage(
-		fmt.Sprintf("%s (%s, %s)", pathLine(content.Path), content.MIME, byteSize(content.Size)),
+		fmt.Sprintf("%s (%s, %s)", display.Path(content.Path), content.MIME, display.Size(content.Size)),
 		base64.StdEncoding.EncodeToString(content.Data), content.MIME), nil
 }
 
@@ -191,7 +192,7 @@ func attached(content resources.Content, uri, mime, notice string) *mcp.CallTool
 }
 
 func binaryText(content resources.Content) string {
-	return fmt.Sprintf("%s is binary (%s, %s)", pathLine(content.Path), content.MIME, byteSize(content.Size))
+	return fmt.Sprintf("%s is binary (%s, %s)", display.Path(content.Path), content.MIME, display.Size(content.Size))
 }
 
 // binaryLink says how to get at a binary that is too long for an answer.
@@ -201,12 +202,12 @@ func (s *Server) binaryLink(content resources.Content, at linked) *mcp.CallToolR
 		notice += " The resource that is linked gives it whole (resources/read, up to 16 MiB)."
 	}
 	if s.opts.Sandbox != nil {
-		notice += fmt.Sprintf(" Programs that exec runs find it at %s.", pathLine(at.seen))
+		notice += fmt.Sprintf(" Programs that exec runs find it at %s.", display.Path(at.seen))
 	}
 	notice += " With `offset` or `length` parts of it come."
 	return &mcp.CallToolResult{Content: []mcp.Content{
 		mcp.NewTextContent(notice),
-		mcp.NewResourceLink(at.uri, strings.ToValidUTF8(content.Path, "\uFFFD"), byteSize(content.Size), content.MIME),
+		mcp.NewResourceLink(at.uri, strings.ToValidUTF8(content.Path, "\uFFFD"), display.Size(content.Size), content.MIME),
 	}}
 }
 
@@ -217,17 +218,17 @@ func listLevels(tree *resources.Tree, dir string, levels int) (*mcp.CallToolResu
 		return nil, err
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "Directory %s:\n", pathLine(dir))
+	fmt.Fprintf(&text, "Directory %s:\n", display.Path(dir))
 	for _, entry := range entries {
 		if entry.Dir {
-			fmt.Fprintf(&text, "- %s/\n", pathLine(entry.Path))
+			fmt.Fprintf(&text, "- %s/\n", display.Path(entry.Path))
 			continue
 		}
 		kind := entry.MIME
 		if kind != "" {
 			kind += ", "
 		}
-		fmt.Fprintf(&text, "- %s (%s%s)\n", pathLine(entry.Path), kind, byteSize(entry.Size))
+		fmt.Fprintf(&text, "- %s (%s%s)\n", display.Path(entry.Path), kind, display.Size(entry.Size))
 	}
 	if len(entries) == 0 {
 		text.WriteString("(empty)\n")

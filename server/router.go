@@ -17,6 +17,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
@@ -319,12 +320,12 @@ func unreadable(method string, err error) *failure.Failure {
 	const hint = "Send the parameters as the protocol's specification has them."
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) || wrong.Field == "" {
-		return failure.New(failure.InvalidArguments, hint, "the parameters of %s cannot be read", clip(method, 80))
+		return failure.New(failure.InvalidArguments, hint, "the parameters of %s cannot be read", display.Clip(method, 80))
 	}
 	// The names of embedded structs are among those of the fields.
 	path := slices.DeleteFunc(strings.Split(wrong.Field, "."), func(name string) bool {
 		return name == "" || name[0] >= 'A' && name[0] <= 'Z'
 	})
 	kind, _, _ := strings.Cut(wrong.Value, " ")
-	return failure.New(failure.InvalidArguments, hint, "%s of %s has a wrong type: %s", strings.Join(path, "."), clip(method, 80), kind)
+	return failure.New(failure.InvalidArguments, hint, "%s of %s has a wrong type: %s", strings.Join(path, "."), display.Clip(method, 80), kind)
 }

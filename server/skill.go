@@ -94,7 +94,7 @@ func withTree(skill *catalog.Skill, use func(*resources.Tree) error) error {
 
 // gone is the failure of a skill whose directory cannot be opened any more.
 func gone(skill *catalog.Skill, err error) *failure.Failure {
-	return &failure.Failure{Code: failure.SkillNotFound, Message: "the skill " + quote(skill.Name) + " is gone from disk",
+	return &failure.Failure{Code: failure.SkillNotFound, Message: fmt.Sprintf("the skill %q is gone from disk", skill.Name),
 		Hint: "Call findSkills to see the skills there are.", Cause: err}
 }
 
@@ -128,5 +128,3 @@ func (s *Server) body(skill *catalog.Skill, tree *resources.Tree) (instructionsO
 	}
 	return read, nil
 }
-
-func quote(name string) string { return "\"" + name + "\"" }

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -71,14 +72,14 @@ func (s *Server) strReplace(ctx context.Context, raw json.RawMessage) (*mcp.Call
 	if err != nil {
 		return nil, err
 	}
-	edit.file = pathLine(path.file)
+	edit.file = display.Path(path.file)
 	err = s.write(workspace, len(edit.new)-len(edit.old), func(tree *resources.Tree) error {
 		return tree.Edit(path.file, maxEditedBytes, edit.apply)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.log.Info("file written", "tool", "str_replace", "skill", arguments.Name, "why", clip(oneLine(arguments.Description), 200))
+	s.log.Info("file written", "tool", "str_replace", "skill", arguments.Name, "why", display.Clip(display.Line(arguments.Description), 200))
 	return writtenAnswer(workspace, path.file, edit.report()), nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
@@ -102,7 +103,7 @@ func viewPath(tree *resources.Tree, file, uri string, lines lineRange) (*mcp.Cal
 	}
 	if dir {
 		if lines.given {
-			return nil, failure.New(failure.InvalidArguments, "Leave `view_range` out.", "%s is a directory, which has no lines", pathLine(file))
+			return nil, failure.New(failure.InvalidArguments, "Leave `view_range` out.", "%s is a directory, which has no lines", display.Path(file))
 		}
 		return listLevels(tree, file, viewDepth)
 	}
@@ -114,12 +115,12 @@ func viewPath(tree *resources.Tree, file, uri string, lines lineRange) (*mcp.Cal
 	case content.Text:
 		return viewLines(content, lines)
 	case lines.given:
-		return nil, failure.New(failure.InvalidArguments, "Leave `view_range` out.", "%s is no text, so it has no lines (%s)", pathLine(file), content.MIME)
+		return nil, failure.New(failure.InvalidArguments, "Leave `view_range` out.", "%s is no text, so it has no lines (%s)", display.Path(file), content.MIME)
 	case resources.IsImage(content.MIME):
 		return imageResult(tree, file)
 	}
-	link := mcp.NewResourceLink(uri, strings.ToValidUTF8(file, "\uFFFD"), byteSize(content.Size), content.MIME)
+	link := mcp.NewResourceLink(uri, strings.ToValidUTF8(file, "\uFFFD"), display.Size(content.Size), content.MIME)
 	notice := fmt.Sprintf("%s is binary (%s, %s), so it has no lines to show. Look into it with a program, or read the resource that is linked.",
-		pathLine(file), content.MIME, byteSize(content.Size))
+		display.Path(file), content.MIME, display.Size(content.Size))
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(notice), link}}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -40,7 +41,7 @@ func newLineRange(bounds []int) (lineRange, error) {
 func viewLines(content resources.Content, wanted lineRange) (*mcp.CallToolResult, error) {
 	lines := splitLines(string(content.Data))
 	if wanted.first > max(len(lines), 1) {
-		return nil, failure.New(failure.OutOfRange, "Give a start_line up to that.", "%s has %d lines%s", pathLine(content.Path), len(lines), countedIn(content))
+		return nil, failure.New(failure.OutOfRange, "Give a start_line up to that.", "%s has %d lines%s", display.Path(content.Path), len(lines), countedIn(content))
 	}
 	last := len(lines)
 	if wanted.last != -1 {
@@ -67,7 +68,7 @@ func viewLines(content resources.Content, wanted lineRange) (*mcp.CallToolResult
 		result.Content = append(result.Content, mcp.NewTextContent(notice))
 	case shown == len(lines) && content.Next > 0:
 		notice := fmt.Sprintf("[Truncated: the file has %s, of which %s can be viewed. Look further with a program, such as tail.]",
-			byteSize(content.Size), byteSize(content.Next))
+			display.Size(content.Size), display.Size(content.Next))
 		result.Content = append(result.Content, mcp.NewTextContent(notice))
 	}
 	return result, nil
@@ -78,7 +79,7 @@ func countedIn(content resources.Content) string {
 	if content.Next == 0 {
 		return ""
 	}
-	return " in the first " + byteSize(content.Next)
+	return " in the first " + display.Size(content.Next)
 }
 
 // splitLines gives the lines without what ends them. A line break at the end

@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
@@ -51,7 +52,7 @@ func (s *Server) workspacePath(path, handle string) (workspacePath, error) {
 	} else if rest, ok := below(path, "/skill", "$SKILL_DIR", "${SKILL_DIR}", seen.SkillDir); ok {
 		read.file, read.inSkill = rest, true
 	} else if unexpanded.MatchString(path) {
-		return workspacePath{}, failure.New(failure.InvalidPath, hintWorkspacePath, "%s is no path in the workspace", pathLine(clip(path, 120)))
+		return workspacePath{}, failure.New(failure.InvalidPath, hintWorkspacePath, "%s is no path in the workspace", display.Path(display.Clip(path, 120)))
 	}
 	var err error
 	read.file, err = resources.Clean(read.file)

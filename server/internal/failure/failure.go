@@ -14,6 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
 // Code is the stable name of a kind of failure.
@@ -192,14 +193,5 @@ func NoSkill(name string, near []string) *Failure {
 		}
 		hint = "Did you mean " + strings.Join(quoted, " or ") + "? " + hint
 	}
-	return New(SkillNotFound, hint, "there is no skill named %q", clip(name, 80))
-}
-
-// clip shortens text that a caller chose to at most n characters.
-func clip(text string, n int) string {
-	runes := []rune(text)
-	if len(runes) <= n {
-		return text
-	}
-	return string(runes[:n]) + "…"
+	return New(SkillNotFound, hint, "there is no skill named %q", display.Clip(name, 80))
 }

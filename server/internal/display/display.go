@@ -1,4 +1,8 @@
-package server
+// Package display writes what others chose (names, paths, texts of authors and
+// callers) as answers show it: on one line, with nothing hidden in it, and no
+// longer than it may be. What comes out of it is safe for a terminal; it is
+// not escaped for any markup.
+package display
 
 import (
 	"fmt"
@@ -8,16 +12,16 @@ import (
 	"unicode/utf8"
 )
 
-// oneLine puts an author's text on one line that shows all there is to it.
+// Line puts an author's text on one line that shows all there is to it.
 // White space is one space, so that nothing looks like lines of ours. What
 // shows nothing itself (escapes, overrides of the direction of writing,
 // zero-width spaces, tags) is left out, so that it reaches no terminal and
 // hides nothing from people that models read.
-func oneLine(text string) string {
+func Line(text string) string {
 	return strings.Join(strings.Fields(strings.Map(visible, text)), " ")
 }
 
-// visible gives a character that shows, or -1. Joiners stay: emoji and the
+// visible returns a character that shows, or -1. Joiners stay: emoji and the
 // scripts of Persia and India are spelt with them.
 func visible(c rune) rune {
 	const nonJoiner, joiner = '\u200C', '\u200D'
@@ -30,10 +34,10 @@ func visible(c rune) rune {
 	return c
 }
 
-// pathLine gives a path as it can be given back: as it is, or as a JSON
+// Path returns a path as it can be given back: as it is, or as a JSON
 // string where a line of text would not show all of it.
-func pathLine(path string) string {
-	if utf8.ValidString(path) && oneLine(path) == path && !strings.HasPrefix(path, `"`) {
+func Path(path string) string {
+	if utf8.ValidString(path) && Line(path) == path && !strings.HasPrefix(path, `"`) {
 		return path
 	}
 	var line strings.Builder
@@ -52,4 +56,25 @@ func pathLine(path string) string {
 	}
 	line.WriteByte('"')
 	return line.String()
+}
+
+// Clip shortens text that a caller chose to at most n characters.
+func Clip(text string, n int) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	return string(runes[:n]) + "…"
+}
+
+// Size returns a number of bytes as people write it.
+func Size(bytes int64) string {
+	switch {
+	case bytes < 1000:
+		return fmt.Sprintf("%d B", bytes)
+	case bytes < 1000_000:
+		return fmt.Sprintf("%.1f kB", float64(bytes)/1000)
+	default:
+		return fmt.Sprintf("%.1f MB", float64(bytes)/1000_000)
+	}
 }
