@@ -9,6 +9,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 )
 
 // maxToolsBytes bounds a tools.json, in bytes.
@@ -59,12 +60,12 @@ func packTool(skill *catalog.Skill, tree *resources.Tree, name string, input jso
 }
 
 func checkToolInput(skill *catalog.Skill, t catalog.Tool, input json.RawMessage) error {
-	schema, err := compileSchema(t.InputSchema)
+	compiled, err := schema.Compile(t.InputSchema)
 	if err != nil {
 		return &failure.Failure{Code: failure.InvalidTools, Message: fmt.Sprintf("the input schema of tool %q of skill %q is not valid", t.Name, skill.Name),
 			Hint: "Tell the user; the author has to mend tools.json.", Cause: err}
 	}
-	if faults := validate(schema, input); len(faults) > 0 {
+	if faults := schema.Validate(compiled, input); len(faults) > 0 {
 		return failure.New(failure.InvalidArguments, "Call exec again with an `input` that fits: "+display.Clip(string(t.InputSchema), 2000),
 			"input of tool %q: %s", t.Name, strings.Join(faults, "; "))
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
+	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 )
 
 // Options are what a server is made of.
@@ -69,7 +70,7 @@ type Server struct {
 	log           *slog.Logger
 	mcp           *mcpserver.MCPServer
 	tools         []tool
-	schemas       schemas
+	schemas       schema.Set
 	digests       resources.Digests
 	sessions      sessions
 	probes        probes

@@ -48,7 +48,7 @@ func (s *Server) toolset(name Toolset) ([]tool, error) {
 // every catalog: hosts cache their text and some never look again.
 func (s *Server) registerTools() error {
 	for _, t := range s.tools {
-		if err := s.schemas.add(t.definition); err != nil {
+		if err := s.schemas.Add(t.definition); err != nil {
 			return fmt.Errorf("server: tool %s: %w", t.definition.Name, err)
 		}
 		s.mcp.AddTool(t.definition, s.call(t))
@@ -66,7 +66,7 @@ func (s *Server) call(t tool) func(context.Context, mcp.CallToolRequest) (*mcp.C
 				result = failure.Of(fmt.Errorf("panic: %v", cause)).ToolResult()
 			}
 		}()
-		arguments, err := s.schemas.check(name, request)
+		arguments, err := s.schemas.Check(name, request)
 		if err == nil {
 			ctx = withProgress(ctx, s.mcp, request)
 			if lasting := answerFrom(ctx).lasting; lasting != nil {

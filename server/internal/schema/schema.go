@@ -1,4 +1,5 @@
-package server
+// Package schema holds tools' arguments to their JSON Schemas.
+package schema
 
 import (
 	"bytes"
@@ -19,34 +20,35 @@ import (
 // maxArgumentFaults is how many faults one answer names.
 const maxArgumentFaults = 5
 
-// schemas holds the compiled input schemas by tool name. The library's own
+// Set holds the compiled input schemas by tool name. The library's own
 // validation answers without a stable code and skips a malformed schema in
 // silence; this one refuses to start with it.
-type schemas map[string]*jsonschema.Schema
+type Set map[string]*jsonschema.Schema
 
-func (s *schemas) add(t mcp.Tool) error {
+// Add adds a tool, whose schema must be valid.
+func (s *Set) Add(t mcp.Tool) error {
 	raw, err := json.Marshal(t.InputSchema)
 	if err != nil {
 		return err
 	}
-	compiled, err := compileSchema(raw)
+	compiled, err := Compile(raw)
 	if err != nil {
 		return err
 	}
 	if *s == nil {
-		*s = schemas{}
+		*s = Set{}
 	}
 	(*s)[t.Name] = compiled
 	return nil
 }
 
-// check gives a call's arguments where they fit the tool's schema.
-func (s schemas) check(name string, request mcp.CallToolRequest) (json.RawMessage, error) {
+// Check returns a call's arguments where they fit the tool's schema.
+func (s Set) Check(name string, request mcp.CallToolRequest) (json.RawMessage, error) {
 	raw, err := rawArguments(request)
 	if err != nil {
 		return nil, err
 	}
-	if faults := validate(s[name], raw); len(faults) > 0 {
+	if faults := Validate(s[name], raw); len(faults) > 0 {
 		return nil, failure.New(failure.InvalidArguments, "Call "+name+" again with arguments that fit its input schema.",
 			"%s", strings.Join(faults, "; "))
 	}
@@ -63,7 +65,8 @@ func rawArguments(request mcp.CallToolRequest) (json.RawMessage, error) {
 	return json.Marshal(request.Params.Arguments)
 }
 
-func compileSchema(raw []byte) (*jsonschema.Schema, error) {
+// Compile compiles a schema.
+func Compile(raw []byte) (*jsonschema.Schema, error) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
@@ -81,8 +84,8 @@ func compileSchema(raw []byte) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// validate gives the faults of a JSON value, one line each.
-func validate(schema *jsonschema.Schema, raw json.RawMessage) []string {
+// Validate returns the faults of a JSON value, one line each.
+func Validate(schema *jsonschema.Schema, raw json.RawMessage) []string {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return []string{"the arguments are not JSON"}
