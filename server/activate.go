@@ -15,6 +15,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // maxListedFiles is how many files an activation names.
@@ -44,7 +45,7 @@ func (s *Server) activate(ctx context.Context, raw json.RawMessage) (*mcp.CallTo
 	if err != nil {
 		return nil, err
 	}
-	skill, err := s.skill(ctx, arguments.Name)
+	skill, err := s.skills.Find(ctx, arguments.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +63,8 @@ func (s *Server) activate(ctx context.Context, raw json.RawMessage) (*mcp.CallTo
 // prompt.
 func (s *Server) activation(ctx context.Context, skill *catalog.Skill, arguments string) (string, error) {
 	var text strings.Builder
-	err := withTree(skill, func(tree *resources.Tree) error {
-		read, err := s.body(skill, tree)
+	err := skills.WithTree(skill, func(tree *resources.Tree) error {
+		read, err := skills.ReadInstructions(skill, tree)
 		if err != nil {
 			return err
 		}
@@ -72,15 +73,15 @@ func (s *Server) activation(ctx context.Context, skill *catalog.Skill, arguments
 			return err
 		}
 		fmt.Fprintf(&text, "<skill_content name=%q>\n", skill.Name)
-		text.WriteString(sealed(strings.TrimSpace(withArguments(read.body, arguments))))
+		text.WriteString(sealed(strings.TrimSpace(withArguments(read.Body, arguments))))
 		text.WriteString("\n\n<skill_runtime>\n")
-		if read.fault != "" {
-			fmt.Fprintf(&text, "The frontmatter is broken at the moment and was taken as it was before (%s).\n", sealed(display.Line(read.fault)))
+		if read.Fault != "" {
+			fmt.Fprintf(&text, "The frontmatter is broken at the moment and was taken as it was before (%s).\n", sealed(display.Line(read.Fault)))
 		}
 		s.writeFiles(&text, skill, files, more)
 		s.writeTools(&text, skill, tree)
 		s.writeRights(&text, skill)
-		s.writeVisible(&text, skill, tree, read.body)
+		s.writeVisible(&text, skill, tree, read.Body)
 		if missing := lackText(s.lacks(ctx, skill, files)); missing != "" {
 			fmt.Fprintf(&text, "%s Do without the programs that need them, or tell the user what to install.\n", sealed(missing))
 		}
@@ -165,7 +166,7 @@ func compact(raw []byte) string {
 
 // writeRights says what the skill may do and what runs it.
 func (s *Server) writeRights(text *strings.Builder, skill *catalog.Skill) {
-	if grants := s.grants(skill); grants != nil {
+	if grants := s.skills.Grants(skill); grants != nil {
 		entries := "nothing"
 		if list := grants.Entries(); len(list) > 0 {
 			entries = strings.Join(list, ", ")

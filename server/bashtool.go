@@ -53,7 +53,7 @@ func (s *Server) bash(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 		}
 		return s.exec(ctx, raw)
 	}
-	if err := s.permit(nil, policy.Request{Op: policy.OpShell, Command: arguments.Command}); err != nil {
+	if err := s.skills.Permit(nil, policy.Request{Op: policy.OpShell, Command: arguments.Command}); err != nil {
 		return nil, err
 	}
 	if err := s.executable(); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // maxCompletions is the protocol's limit of values in one answer.
@@ -20,7 +21,7 @@ type completer struct{ server *Server }
 // context names a skill, those of its files that may be read for {file}. What it does not know has no
 // completions; that is no error.
 func (c completer) CompleteResourceArgument(_ context.Context, uri string, argument mcp.CompleteArgument, known mcp.CompleteContext) (*mcp.Completion, error) {
-	snapshot := c.server.opts.Catalog.Snapshot()
+	snapshot := c.server.skills.Snapshot()
 	if !strings.HasPrefix(uri, "skill://") {
 		return &mcp.Completion{Values: []string{}}, nil
 	}
@@ -47,8 +48,8 @@ func (c completer) files(snapshot *catalog.Snapshot, skillPath string) []string 
 		return nil
 	}
 	var paths []string
-	readable := c.server.readable(skill)
-	_ = withTree(skill, func(tree *resources.Tree) error {
+	readable := c.server.skills.Readable(skill)
+	_ = skills.WithTree(skill, func(tree *resources.Tree) error {
 		entries, _, err := tree.List(".", listDepth)
 		for _, entry := range entries {
 			if !entry.Dir && readable(entry.Path) {

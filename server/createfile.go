@@ -100,7 +100,7 @@ func (s *Server) writtenPath(ctx context.Context, path, handle, name string) (wo
 	if err := written.writable(); err != nil {
 		return workspacePath{}, err
 	}
-	return written, s.permit(skill, policy.Request{Op: policy.OpWrite, Path: written.file})
+	return written, s.skills.Permit(skill, policy.Request{Op: policy.OpWrite, Path: written.file})
 }
 
 // write writes to a workspace what adds so many bytes to it, one call at a

@@ -14,6 +14,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // Limits of the Agent Skills specification, in characters.
@@ -45,7 +46,7 @@ func EntryFault(skill *catalog.Skill) string {
 		return fault
 	}
 	var files []string
-	_ = withTree(skill, func(tree *resources.Tree) error { // what is gone is in no listing
+	_ = skills.WithTree(skill, func(tree *resources.Tree) error { // what is gone is in no listing
 		entries, _, err := tree.List(".", resources.MaxEntries)
 		for _, entry := range entries {
 			if !entry.Dir {

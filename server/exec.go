@@ -15,6 +15,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // maxTimeoutMs is the longest run a caller may ask for, in milliseconds.
@@ -202,7 +203,7 @@ func toolProgram(spec sandbox.Spec, skill *catalog.Skill, arguments execArgument
 	}
 	var argv []string
 	var definition catalog.Tool
-	err := withTree(skill, func(tree *resources.Tree) (err error) {
+	err := skills.WithTree(skill, func(tree *resources.Tree) (err error) {
 		definition, err = packTool(skill, tree, arguments.Tool, input)
 		if err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // extensionID names the Skills extension (SEP-2640) among the capabilities.
@@ -69,7 +70,7 @@ func (s *Server) listSkills(ctx context.Context, raw json.RawMessage) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	skills := s.opts.Catalog.Snapshot().Skills()
+	skills := s.skills.Snapshot().Skills()
 	after, err := decodeCursor(params.Cursor)
 	if err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func (s *Server) getSkill(ctx context.Context, raw json.RawMessage) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	skill, file, err := resources.Resolve(s.opts.Catalog.Snapshot(), params.URI)
+	skill, file, err := resources.Resolve(s.skills.Snapshot(), params.URI)
 	if err != nil {
 		return nil, about(params.URI, err)
 	}
@@ -158,7 +159,7 @@ func (s *Server) fresh(ctx context.Context, skill *catalog.Skill) (*catalog.Skil
 	if !skill.Stale() {
 		return skill, nil
 	}
-	fresh, ok, err := s.opts.Catalog.Refresh(ctx, skill.Name)
+	fresh, ok, err := s.skills.Catalog.Refresh(ctx, skill.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -168,10 +169,10 @@ func (s *Server) fresh(ctx context.Context, skill *catalog.Skill) (*catalog.Skil
 	if !fresh.Stale() {
 		return fresh, nil
 	}
-	err = withTree(fresh, func(tree *resources.Tree) error {
-		read, err := s.body(fresh, tree)
-		if err == nil && read.fault != "" {
-			err = failure.New(failure.InvalidFrontmatter, "The author has to mend it.", "skill %q is broken as it stands now: %s", fresh.Name, read.fault)
+	err = skills.WithTree(fresh, func(tree *resources.Tree) error {
+		read, err := skills.ReadInstructions(fresh, tree)
+		if err == nil && read.Fault != "" {
+			err = failure.New(failure.InvalidFrontmatter, "The author has to mend it.", "skill %q is broken as it stands now: %s", fresh.Name, read.Fault)
 		}
 		return err
 	})
@@ -213,7 +214,7 @@ func (s *Server) readDirectory(ctx context.Context, raw json.RawMessage) (any, e
 	if err != nil {
 		return nil, err
 	}
-	skill, dir, err := s.resolve(ctx, params.URI)
+	skill, dir, err := s.skills.Resolve(ctx, params.URI)
 	if err != nil {
 		return nil, about(params.URI, err)
 	}
@@ -221,7 +222,7 @@ func (s *Server) readDirectory(ctx context.Context, raw json.RawMessage) (any, e
 		Resources  []mcp.Resource `json:"resources"`
 		NextCursor mcp.Cursor     `json:"nextCursor,omitempty"`
 	}{Resources: []mcp.Resource{}}
-	err = withTree(skill, func(tree *resources.Tree) error {
+	err = skills.WithTree(skill, func(tree *resources.Tree) error {
 		entries, more, err := tree.List(dir, 1)
 		if err != nil {
 			return err
@@ -229,10 +230,10 @@ func (s *Server) readDirectory(ctx context.Context, raw json.RawMessage) (any, e
 		if more {
 			return failure.New(failure.TooLarge, "Read files by their URIs.", "the directory has more than %d entries", resources.MaxEntries)
 		}
-		readable := s.readable(skill)
+		readable := s.skills.Readable(skill)
 		entries = slices.DeleteFunc(entries, func(entry resources.Entry) bool { return !readable(entry.Path) })
 		if len(entries) == 0 && dir != "." {
-			if err := s.permitRead(skill, dir); err != nil {
+			if err := s.skills.PermitRead(skill, dir); err != nil {
 				return err
 			}
 		}

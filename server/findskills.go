@@ -74,7 +74,7 @@ func (s *Server) findSkills(_ context.Context, raw json.RawMessage) (*mcp.CallTo
 	if err != nil {
 		return nil, err
 	}
-	skills := s.opts.Catalog.Snapshot().Skills()
+	skills := s.skills.Snapshot().Skills()
 	if query := strings.TrimSpace(arguments.Query); query != "" {
 		skills = rank(skills, query)
 	}

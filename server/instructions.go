@@ -26,10 +26,10 @@ If the user writes /NAME or names a skill, activate that one, with the rest of w
 // it is now.
 func (s *Server) hookInstructions(hooks *mcpserver.Hooks) {
 	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
-		result.Instructions = instructions(s.opts.Catalog.Snapshot(), s.opts.Pinned)
+		result.Instructions = instructions(s.skills.Snapshot(), s.opts.Pinned)
 	})
 	hooks.AddAfterDiscover(func(_ context.Context, _ any, _ *mcp.DiscoverRequest, result *mcp.DiscoverResult) {
-		result.Instructions = instructions(s.opts.Catalog.Snapshot(), s.opts.Pinned)
+		result.Instructions = instructions(s.skills.Snapshot(), s.opts.Pinned)
 	})
 }
 

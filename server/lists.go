@@ -23,7 +23,7 @@ func (s *Server) hookLists(hooks *mcpserver.Hooks) {
 		if s.hookRouter(ctx) {
 			return
 		}
-		page, next := skillPage(s.opts.Catalog.Snapshot(), request.Params.Cursor)
+		page, next := skillPage(s.skills.Snapshot(), request.Params.Cursor)
 		result.Resources = make([]mcp.Resource, 0, len(page)+1)
 		if s.opts.CompatIndex && request.Params.Cursor == "" {
 			result.Resources = append(result.Resources, compatIndexResource())
@@ -34,7 +34,7 @@ func (s *Server) hookLists(hooks *mcpserver.Hooks) {
 		result.NextCursor = next
 	})
 	hooks.AddAfterListPrompts(func(_ context.Context, _ any, request *mcp.ListPromptsRequest, result *mcp.ListPromptsResult) {
-		page, next := skillPage(s.opts.Catalog.Snapshot(), request.Params.Cursor)
+		page, next := skillPage(s.skills.Snapshot(), request.Params.Cursor)
 		result.Prompts = make([]mcp.Prompt, 0, len(page))
 		for _, skill := range page {
 			result.Prompts = append(result.Prompts, skillPrompt(skill))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // Bounds of what is looked for in instructions.
@@ -28,7 +29,7 @@ type namedScript struct{ skill, path string }
 // namedScripts returns the scripts that a skill's instructions name: its own,
 // and those of other skills that are there.
 func (s *Server) namedScripts(skill *catalog.Skill, tree *resources.Tree, body string) (own, others []namedScript) {
-	finder := scriptFinder{snapshot: s.opts.Catalog.Snapshot(), skill: skill, tree: tree}
+	finder := scriptFinder{snapshot: s.skills.Snapshot(), skill: skill, tree: tree}
 	seen := map[string]bool{}
 	for _, word := range scriptPath.FindAllString(body, -1) {
 		if seen[word] || strings.HasPrefix(word, "//") { // of an address
@@ -90,7 +91,7 @@ func (f *scriptFinder) find(word string) (namedScript, bool) {
 }
 
 func hasFile(skill *catalog.Skill, name string) (has bool) {
-	err := withTree(skill, func(tree *resources.Tree) error {
+	err := skills.WithTree(skill, func(tree *resources.Tree) error {
 		has = isFile(tree, name)
 		return nil
 	})
@@ -105,7 +106,7 @@ func isFile(tree *resources.Tree, name string) bool {
 // writeVisible says what programs see, and what the names of scripts in the
 // instructions mean to exec.
 func (s *Server) writeVisible(text *strings.Builder, skill *catalog.Skill, tree *resources.Tree, body string) {
-	if s.opts.Sandbox == nil || !s.grants(skill).Execute() {
+	if s.opts.Sandbox == nil || !s.skills.Grants(skill).Execute() {
 		return
 	}
 	if s.opts.Sandbox.Info().Tier != "none" {

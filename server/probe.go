@@ -9,6 +9,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // Bounds of probes.
@@ -51,7 +52,7 @@ func (p *probes) remember(digest string, lacks []lack) {
 // lacks tells what the programs of a skill need and the sandbox has not. It
 // tells nothing where that cannot be found out in time.
 func (s *Server) lacks(ctx context.Context, skill *catalog.Skill, files []resources.Entry) []lack {
-	if s.opts.Sandbox == nil || s.opts.Policy.Mode != policy.Log && !s.grants(skill).Execute() {
+	if s.opts.Sandbox == nil || s.skills.Policy.Mode != policy.Log && !s.skills.Grants(skill).Execute() {
 		return nil
 	}
 	if !skill.HasTools && len(scriptsOf(skill.Dir, files)) == 0 {
@@ -94,7 +95,7 @@ func (s *Server) probe(ctx context.Context, skill *catalog.Skill, copied *resour
 	there.Dir = copied.Dir
 	var all []needed
 	var entries []resources.Entry
-	err := withTree(&there, func(tree *resources.Tree) (err error) {
+	err := skills.WithTree(&there, func(tree *resources.Tree) (err error) {
 		if entries, _, err = tree.List(".", listDepth); err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func skillPrompt(skill *catalog.Skill) mcp.Prompt {
 
 // getPrompt gives a skill's activation as a message of the user.
 func (s *Server) getPrompt(ctx context.Context, request mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	skill, err := s.skill(ctx, request.Params.Arguments[promptNameKey])
+	skill, err := s.skills.Find(ctx, request.Params.Arguments[promptNameKey])
 	var text string
 	if err == nil {
 		text, err = s.activation(ctx, skill, request.Params.Arguments["arguments"])

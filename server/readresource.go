@@ -14,6 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // Limits of one answer of readResource, in bytes. Text is paged; an image or
@@ -55,7 +56,7 @@ func (s *Server) readResource(ctx context.Context, raw json.RawMessage) (*mcp.Ca
 	if err != nil {
 		return nil, err
 	}
-	skill, err := s.skill(ctx, arguments.Name)
+	skill, err := s.skills.Find(ctx, arguments.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +67,11 @@ func (s *Server) readResource(ctx context.Context, raw json.RawMessage) (*mcp.Ca
 	if err != nil {
 		return nil, err
 	}
-	if err := s.permitRead(skill, file); err != nil {
+	if err := s.skills.PermitRead(skill, file); err != nil {
 		return nil, err
 	}
 	var result *mcp.CallToolResult
-	err = withTree(skill, func(tree *resources.Tree) (err error) {
+	err = skills.WithTree(skill, func(tree *resources.Tree) (err error) {
 		result, err = s.readPath(ctx, tree, file, linked{resources.URI(skill, file), "$SKILL_DIR/" + file}, arguments)
 		return err
 	})
@@ -85,7 +86,7 @@ func (s *Server) readArtifact(ctx context.Context, skill *catalog.Skill, argumen
 	}
 	defer tree.Close()
 	_, named, _ := parseWorkspaceURI(arguments.Path) // it was parsed before
-	if err := s.decide(skill, policy.Request{Op: policy.OpRead, Path: named}); err != nil {
+	if err := s.skills.Permit(skill, policy.Request{Op: policy.OpRead, Path: named}); err != nil {
 		return nil, err
 	}
 	return s.readPath(ctx, tree, file, linked{arguments.Path, "$WORKSPACE/" + file}, arguments)

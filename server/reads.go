@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // maxResourceBytes bounds a file in resources/read, which has no pages: the
@@ -63,17 +64,17 @@ func (s *Server) contents(ctx context.Context, uri string) (mcp.ResourceContents
 		return wholeFile(ctx, tree, file, uri)
 	}
 	if uri == compatIndexURI && s.opts.CompatIndex {
-		return compatIndexContents(s.opts.Catalog.Snapshot())
+		return compatIndexContents(s.skills.Snapshot())
 	}
-	skill, file, err := s.resolve(ctx, uri)
+	skill, file, err := s.skills.Resolve(ctx, uri)
 	if err == nil {
-		err = s.permitRead(skill, file)
+		err = s.skills.PermitRead(skill, file)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var contents mcp.ResourceContents
-	err = withTree(skill, func(tree *resources.Tree) (err error) {
+	err = skills.WithTree(skill, func(tree *resources.Tree) (err error) {
 		contents, err = wholeFile(ctx, tree, file, uri)
 		return err
 	})

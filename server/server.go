@@ -29,6 +29,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/schema"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // Options are what a server is made of.
@@ -70,6 +71,7 @@ type Server struct {
 	log           *slog.Logger
 	mcp           *mcpserver.MCPServer
 	tools         []tool
+	skills        skills.Access
 	schemas       schema.Set
 	digests       resources.Digests
 	sessions      sessions
@@ -101,6 +103,7 @@ func New(opts Options) (*Server, error) {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
+	s.skills = skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Log: s.log}
 	s.tools = []tool{s.activateTool(), s.readResourceTool(), s.execTool(), s.findSkillsTool()}
 	for _, name := range opts.Toolsets {
 		tools, err := s.toolset(name)

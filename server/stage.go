@@ -10,6 +10,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // maxStagings is how often a skill is looked at anew that changes between the
@@ -30,7 +31,7 @@ type staged struct {
 // whose frontmatter was asked, and a tool comes from the tools.json in it.
 func (s *Server) stage(ctx context.Context, arguments execArguments) (staged, error) {
 	for range maxStagings {
-		skill, err := s.skill(ctx, arguments.Name)
+		skill, err := s.skills.Find(ctx, arguments.Name)
 		if err != nil {
 			return staged{}, err
 		}
@@ -57,7 +58,7 @@ func (s *Server) approve(run *staged, arguments execArguments) (err error) {
 		return err
 	}
 	run.request = s.located(run.request, run.spec)
-	return s.decide(run.skill, run.request)
+	return s.skills.Permit(run.skill, run.request)
 }
 
 // located says where a program would start, and what it would call the skill's
@@ -98,7 +99,7 @@ func (s *Server) approveCopied(run *staged, arguments execArguments) error {
 	}
 	request = s.located(request, spec)
 	if !slices.Equal(request.Argv, run.request.Argv) {
-		if err := s.decide(run.skill, request); err != nil {
+		if err := s.skills.Permit(run.skill, request); err != nil {
 			return err
 		}
 	}
@@ -125,7 +126,7 @@ func (s *Server) notStaged(skill *catalog.Skill, err error) error {
 	}
 	switch refused.Rule {
 	case resources.NotFound, resources.NotDirectory:
-		return gone(skill, err)
+		return skills.Gone(skill, err)
 	case resources.Unreadable:
 		s.log.Error("a skill cannot be copied for a run", "skill", skill.Name, "error", refused.Err)
 		return &failure.Failure{Code: failure.SandboxSetup, Message: refused.Message, Hint: refused.Hint, Cause: err}

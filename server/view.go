@@ -13,6 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // viewDepth is how many levels of a directory view lists.
@@ -62,16 +63,16 @@ func (s *Server) view(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 		return nil, failure.New(failure.InvalidArguments, "Give the skill's `name` too.", "the path lies in a skill, and no skill is named")
 	}
 	if !path.inSkill {
-		if err := s.permit(skill, policy.Request{Op: policy.OpRead, Path: path.file}); err != nil {
+		if err := s.skills.Permit(skill, policy.Request{Op: policy.OpRead, Path: path.file}); err != nil {
 			return nil, err
 		}
 		return s.viewWorkspace(ctx, path, lines)
 	}
-	if err := s.permitRead(skill, path.file); err != nil {
+	if err := s.skills.PermitRead(skill, path.file); err != nil {
 		return nil, err
 	}
 	var result *mcp.CallToolResult
-	err = withTree(skill, func(tree *resources.Tree) (err error) {
+	err = skills.WithTree(skill, func(tree *resources.Tree) (err error) {
 		result, err = viewPath(tree, path.file, resources.URI(skill, path.file), lines)
 		return err
 	})

@@ -33,8 +33,8 @@ type workspaceNews struct {
 func (s *Server) subscribable(uris ...string) []string {
 	return slices.DeleteFunc(slices.Clone(uris), func(uri string) bool {
 		if !strings.HasPrefix(uri, workspaceScheme) {
-			skill, file, err := resources.Resolve(s.opts.Catalog.Snapshot(), uri)
-			return err == nil && file != "." && !s.readable(skill)(file)
+			skill, file, err := resources.Resolve(s.skills.Snapshot(), uri)
+			return err == nil && file != "." && !s.skills.Readable(skill)(file)
 		}
 		tree, _, err := s.openWorkspaceURI(uri)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -115,18 +114,7 @@ func (s *Server) named(ctx context.Context, name string) (*catalog.Skill, error)
 	if name == "" {
 		return nil, nil
 	}
-	return s.skill(ctx, name)
-}
-
-// permit asks the policy. What no skill wants is bound by the sandbox alone.
-func (s *Server) permit(skill *catalog.Skill, request policy.Request) error {
-	if skill != nil {
-		return s.decide(skill, request)
-	}
-	if decision := s.opts.Policy.Decide(nil, request); decision.Effect != policy.Allow {
-		return failure.New(failure.PermissionDenied, decision.Hint, "%s (rule %q)", strings.TrimSuffix(decision.Reason, "."), decision.Rule)
-	}
-	return nil
+	return s.skills.Find(ctx, name)
 }
 
 // usedWorkspace gives the workspace of a handle, or the session's own. Where

@@ -1,0 +1,154 @@
+// Package skills finds the skills of a catalog, each as it stands on disk at
+// that moment, and asks the policy what may be done with them.
+//
+// It is safe for use by several goroutines. Names and URIs come from clients
+// and are trusted with nothing.
+package skills
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+)
+
+// maxEntryBytes bounds an entry document, in bytes. Hosts cut a result long
+// before this; it is here so that no file can exhaust memory.
+const maxEntryBytes = 1 << 20
+
+// Access is the way to the skills of one catalog under one policy.
+type Access struct {
+	Catalog *catalog.Catalog
+	Policy  policy.Policy
+	Log     *slog.Logger
+}
+
+// Snapshot returns the skills there are now.
+func (a Access) Snapshot() *catalog.Snapshot { return a.Catalog.Snapshot() }
+
+// Find returns the skill of a name, as its entry document stands on disk now.
+// One that was broken by its last save is as it was last good.
+func (a Access) Find(ctx context.Context, name string) (*catalog.Skill, error) {
+	skill, ok := a.Snapshot().Lookup(name)
+	if ok && skill.Stale() {
+		var err error
+		if skill, ok, err = a.Catalog.Refresh(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	if !ok {
+		return nil, failure.NoSkill(name, similarNames(a.Snapshot(), name))
+	}
+	return skill, nil
+}
+
+// Resolve returns the skill and the file that a URI names, the skill as its
+// entry document stands on disk now.
+func (a Access) Resolve(ctx context.Context, uri string) (*catalog.Skill, string, error) {
+	skill, file, err := resources.Resolve(a.Snapshot(), uri)
+	if err != nil || !skill.Stale() {
+		return skill, file, err
+	}
+	if _, _, err := a.Catalog.Refresh(ctx, skill.Name); err != nil {
+		return nil, "", err
+	}
+	return resources.Resolve(a.Snapshot(), uri)
+}
+
+// Grants parses what a skill declares. Faulty entries grant nothing.
+func (a Access) Grants(skill *catalog.Skill) *policy.Grants {
+	grants, faults := policy.Parse(skill.AllowedTools)
+	for _, fault := range faults {
+		a.Log.Warn("allowed-tools entry grants nothing", "skill", skill.Name, "fault", fault)
+	}
+	return grants
+}
+
+// Permit asks the policy, and turns a denial into a failure. The skill is nil
+// for what no skill wants: that is bound by the sandbox alone.
+func (a Access) Permit(skill *catalog.Skill, request policy.Request) error {
+	if skill == nil {
+		if decision := a.Policy.Decide(nil, request); decision.Effect != policy.Allow {
+			return failure.New(failure.PermissionDenied, decision.Hint, "%s (rule %q)", strings.TrimSuffix(decision.Reason, "."), decision.Rule)
+		}
+		return nil
+	}
+	decision := a.Policy.Decide(a.Grants(skill), request)
+	if decision.Logged {
+		a.Log.Warn("not in allowed-tools, allowed by mode log", "skill", skill.Name, "op", request.Op, "rule", decision.Rule)
+	}
+	if decision.Effect != policy.Allow {
+		return failure.Denied(skill.Name, decision)
+	}
+	return nil
+}
+
+// PermitRead asks the policy about a file or directory of a skill. The entry
+// document is what activation gives, so it can always be read.
+func (a Access) PermitRead(skill *catalog.Skill, file string) error {
+	if file == skill.Entry {
+		return nil
+	}
+	return a.Permit(skill, policy.Request{Op: policy.OpRead, Path: file})
+}
+
+// Readable returns what reports whether a file or directory of a skill may be
+// read, for listings: nothing is logged.
+func (a Access) Readable(skill *catalog.Skill) func(file string) bool {
+	grants, _ := policy.Parse(skill.AllowedTools)
+	return func(file string) bool {
+		return file == skill.Entry || a.Policy.Decide(grants, policy.Request{Op: policy.OpRead, Path: file}).Effect == policy.Allow
+	}
+}
+
+// WithTree opens a skill's directory for the time of one use.
+func WithTree(skill *catalog.Skill, use func(*resources.Tree) error) error {
+	tree, err := resources.OpenSkill(skill)
+	if err != nil {
+		return Gone(skill, err)
+	}
+	defer tree.Close()
+	return use(tree)
+}
+
+// Gone is the failure of a skill whose directory cannot be opened any more.
+func Gone(skill *catalog.Skill, err error) *failure.Failure {
+	return &failure.Failure{Code: failure.SkillNotFound, Message: fmt.Sprintf("the skill %q is gone from disk", skill.Name),
+		Hint: "Call findSkills to see the skills there are.", Cause: err}
+}
+
+// Instructions are those of a skill as they stand on disk now.
+type Instructions struct {
+	Body string
+	// Fault is what is wrong with the frontmatter, where the body can be
+	// told from it even so; else empty.
+	Fault string
+}
+
+// ReadInstructions reads a skill's instructions from its directory.
+func ReadInstructions(skill *catalog.Skill, tree *resources.Tree) (Instructions, error) {
+	content, err := tree.ReadAll(skill.Entry, maxEntryBytes)
+	if err != nil {
+		return Instructions{}, err
+	}
+	document, problems := catalog.ParseDocument(skill.Entry, content.Data)
+	read := Instructions{Body: document.Body}
+	if document.Frontmatter != nil {
+		return read, nil
+	}
+	for _, problem := range problems {
+		if problem.Severity == catalog.Error {
+			read.Fault = fmt.Sprintf("%s, line %d: %s", skill.Entry, problem.Line, problem.Message)
+			break
+		}
+	}
+	if len(document.Body) >= len(content.Data) {
+		return read, failure.New(failure.InvalidFrontmatter, "Tell the user; the author has to mend it.", "skill %q has no frontmatter any more: %s", skill.Name, read.Fault)
+	}
+	return read, nil
+}
