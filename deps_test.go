@@ -35,6 +35,10 @@ var roomImports = map[string][]string{
 	"integration": {},
 }
 
+// testLeaves are for tests alone, those of every room: a package may import
+// them in its tests, or where it is itself for tests.
+var testLeaves = []string{"internal/testenv", "internal/testfiles"}
+
 // sealedLibraries may be imported only by the package named, or below it.
 var sealedLibraries = map[string]string{
 	"github.com/mark3labs/mcp-go":   "server",
@@ -117,6 +121,10 @@ func roomViolations(p goPackage, dir string) []string {
 	for _, imported := range p.imports() {
 		target, ours := inModule(imported)
 		switch {
+		case slices.Contains(testLeaves, target):
+			if slices.Contains(p.Imports, imported) && !slices.Contains(p.Imports, "testing") {
+				found = append(found, fmt.Sprintf("%s: imports %s, which is for tests", dir, target))
+			}
 		case !ours || room(target) == room(dir) || slices.Contains(allowed, room(target)):
 		case room(target) == "testdata" && room(dir) != "integration" && !slices.Contains(p.Imports, imported):
 			// Tests of every room make their fixtures there.
@@ -277,6 +285,17 @@ func TestImportRulesFindWhatBreaksThem(t *testing.T) {
 			"what runs the binary, from another room's tests",
 			goPackage{ImportPath: module + "/cmd/skills-mcp", Name: "main", XTestImports: []string{module + "/integration/program"}},
 			[]string{"cmd/skills-mcp: imports integration/program"},
+		},
+		{
+			"a test uses what is for tests",
+			goPackage{ImportPath: module + "/policy", Name: "policy", TestImports: []string{module + "/internal/testenv"}},
+			nil,
+		},
+		{"a package for tests uses what is for tests", ours("integration/program", module+"/internal/testenv", "testing"), nil},
+		{
+			"what is for tests, elsewhere",
+			ours("sandbox", module+"/internal/testfiles"),
+			[]string{"sandbox: imports internal/testfiles, which is for tests"},
 		},
 		{"another backend", ours("sandbox/local", module+"/sandbox/docker"), []string{"sandbox/local: imports sandbox/docker"}},
 		{"workspaces from a backend", ours("sandbox/local", module+"/sandbox/workspaces"), []string{"sandbox/local: imports sandbox/workspaces"}},

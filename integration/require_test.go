@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 const (
@@ -32,6 +33,10 @@ const (
 // requirements find out what a tool's tests need. An error says what is
 // missing.
 var requirements = map[string]func() error{
+	"bash": func() error {
+		_, err := exec.LookPath("bash")
+		return err
+	},
 	"python": sync.OnceValue(func() error {
 		return errors.Join(
 			program.PythonPackages(pythonVenv, "fastmcp", "mcp.client"),
@@ -61,15 +66,15 @@ var requirements = map[string]func() error{
 // where SKILLS_MCP_REQUIRE says that it must be.
 func require(t *testing.T, name string) {
 	t.Helper()
-	program.Require(t, name, requirements[name]())
+	testenv.Need(t, name, requirements[name]())
 }
 
 func TestRequiredToolsAreKnownAndThere(t *testing.T) {
 	t.Parallel()
-	if len(program.Required()) == 0 {
+	if len(testenv.Required()) == 0 {
 		t.Skip("SKILLS_MCP_REQUIRE names nothing")
 	}
-	for _, name := range program.Required() {
+	for _, name := range testenv.Required() {
 		met := requirements[name]
 		if met == nil {
 			t.Errorf("SKILLS_MCP_REQUIRE names %q, which no test knows", name)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/policy"
 )
 
@@ -37,12 +38,7 @@ exit "$STATUS"
 func newLaboratory(t testing.TB) *laboratory {
 	t.Helper()
 	bash, err := exec.LookPath("bash")
-	if err != nil {
-		if slices.Contains(strings.FieldsFunc(os.Getenv("SKILLS_MCP_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' }), "bash") {
-			t.Fatal("bash is required and not there")
-		}
-		t.Skip("no bash to compare with")
-	}
+	testenv.Need(t, "bash", err)
 	l := &laboratory{bash: bash, stubs: t.TempDir()}
 	declared := []string{"Write(out/*) Write(*.txt)"}
 	for _, name := range stubNames {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/testdata"
 )
 
@@ -20,14 +21,7 @@ import (
 func needPython(t *testing.T) {
 	t.Helper()
 	_, err := exec.LookPath("python3")
-	if err == nil {
-		return
-	}
-	required := strings.FieldsFunc(os.Getenv("SKILLS_MCP_REQUIRE"), func(c rune) bool { return c == ',' || c == ' ' })
-	if slices.Contains(required, "python") {
-		t.Fatalf("SKILLS_MCP_REQUIRE names python, but: %v", err)
-	}
-	t.Skip("there is no python3")
+	testenv.Need(t, "python", err)
 }
 
 // samples serves the samples to one client. The test runs beside others:

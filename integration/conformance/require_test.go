@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // Where npm puts the tools.
@@ -35,7 +35,7 @@ func node(t *testing.T) string {
 			}
 		}
 	}
-	program.Require(t, "node", err)
+	testenv.Need(t, "node", err)
 	return path
 }
 

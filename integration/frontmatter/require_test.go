@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // Where npm and pip put the readers, and the programs that drive them.
@@ -19,8 +20,8 @@ const (
 // SKILLS_MCP_REQUIRE says that it must be there.
 func requireReaders(t *testing.T) {
 	t.Helper()
-	program.Require(t, "node", program.NodePackages(nodeDir, "yaml"))
-	program.Require(t, "python", program.PythonPackages(venvDir, "ruamel.yaml", "yaml"))
+	testenv.Need(t, "node", program.NodePackages(nodeDir, "yaml"))
+	testenv.Need(t, "python", program.PythonPackages(venvDir, "ruamel.yaml", "yaml"))
 	// What the readers' processes read, go test does not see, and would repeat
 	// its last result.
 	for _, name := range []string{nodeScript, pythonScript, "node/package-lock.json", "python/requirements.txt"} {

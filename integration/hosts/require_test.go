@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 const (
@@ -33,5 +34,5 @@ var requirements = map[string]func() error{
 // where SKILLS_MCP_REQUIRE says that it must be.
 func require(t *testing.T, name string) {
 	t.Helper()
-	program.Require(t, name, requirements[name]())
+	testenv.Need(t, name, requirements[name]())
 }

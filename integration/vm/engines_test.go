@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // sandboxImage is what sandbox/docker/build-image makes.
@@ -27,7 +27,7 @@ func TestRootlessEngines(t *testing.T) {
 		t.Skip("takes minutes; make test-vm runs it")
 	}
 	m := machine{arch: *arch, root: "engines", script: "engines"}
-	program.Require(t, "vm", errors.Join(m.missing(), missingImage(*arch)))
+	testenv.Need(t, "vm", errors.Join(m.missing(), missingImage(*arch)))
 	m.payload = pack(t, map[string]string{
 		"package.test": buildTests(t, "../../sandbox/docker"),
 		"tests":        list(t, containers),

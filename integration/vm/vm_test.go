@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 var (
@@ -48,7 +48,7 @@ func TestWithSystemd(t *testing.T) {
 // second list run every test.
 func runLocal(t *testing.T, script string, want, everything []string) {
 	m := machine{arch: *arch, root: "root", script: script}
-	program.Require(t, "vm", m.missing())
+	testenv.Need(t, "vm", m.missing())
 	files := map[string]string{"package.test": buildTests(t, "../../sandbox/local"), "tests": list(t, bounds)}
 	if *all {
 		files["every-test"] = list(t, testsOf(t, "../../sandbox/local"))

@@ -5,9 +5,9 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
 	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -25,8 +25,8 @@ func openEngine(t testing.TB, name string, options docker.Options) *docker.Backe
 	t.Helper()
 	options.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
 	backend, err := docker.New(t.Context(), options)
-	if errors.Is(err, sandbox.ErrUnavailable) && !required(name) {
-		t.Skipf("needs an engine with the image %s (make test-setup sees to both): %v", docker.DefaultImage, err)
+	if errors.Is(err, sandbox.ErrUnavailable) {
+		testenv.Need(t, name, err)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -49,9 +49,6 @@ func untilEnd(t testing.TB, backend *docker.Backend) *docker.Backend {
 	})
 	return backend
 }
-
-// required tells whether SKILLS_MCP_REQUIRE names something.
-func required(name string) bool { return enginetest.Required(name) }
 
 func TestContract(t *testing.T) {
 	sandboxtest.Run(t, open)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest/escape"
 )
@@ -25,7 +26,7 @@ func TestEscapes(t *testing.T) { tryToEscape(t, openUntilEnd(t), "docker") }
 func TestEscapesWithCopies(t *testing.T) { tryToEscape(t, openCopying(t), "docker, copies") }
 
 func TestEscapesPodman(t *testing.T) {
-	minutes(t)
+	testenv.Variant(t, "the attempts on another engine")
 	backend := openPodman(t, servePodman(t))
 	defer backend.Close()
 	tryToEscape(t, backend, "podman")

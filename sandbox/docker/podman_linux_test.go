@@ -3,6 +3,7 @@ package docker_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
@@ -32,10 +34,7 @@ func (b tidy) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error
 func servePodman(t *testing.T) string {
 	t.Helper()
 	if out, err := exec.Command("podman", "image", "inspect", docker.DefaultImage).CombinedOutput(); err != nil {
-		if required("podman") {
-			t.Fatalf("%v: %s", err, out)
-		}
-		t.Skipf("needs Podman with the image %s (make test-setup sees to both)", docker.DefaultImage)
+		testenv.Need(t, "podman", fmt.Errorf("%w: %s", err, bytes.TrimSpace(out)))
 	}
 	socket := filepath.Join(t.TempDir(), "podman.sock")
 	arguments := []string{"system", "service", "--time", "0", "unix://" + socket}
@@ -68,18 +67,9 @@ func openPodman(t testing.TB, host string) *docker.Backend {
 	return openEngine(t, "podman", docker.Options{Host: host})
 }
 
-// minutes skips a test that takes some, unless SKILLS_MCP_REQUIRE names
-// "podman".
-func minutes(t *testing.T) {
-	t.Helper()
-	if !required("podman") {
-		t.Skip("takes minutes: SKILLS_MCP_REQUIRE=podman asks for it")
-	}
-}
-
 func TestContractPodman(t *testing.T) {
 	t.Parallel()
-	minutes(t)
+	testenv.Variant(t, "the contract on another engine")
 	host := servePodman(t)
 	sandboxtest.Run(t, func(t testing.TB) sandbox.Backend { return tidy{openPodman(t, host)} })
 }

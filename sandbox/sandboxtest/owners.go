@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
@@ -93,8 +94,8 @@ func testOwnersHome(t *testing.T, f *fixture) {
 func requirePython(t *testing.T, f *fixture) {
 	t.Helper()
 	_, err := f.backend.Run(t.Context(), sandbox.Spec{Argv: []string{"python3", "-c", ""}, Workspace: t.TempDir()})
-	if setup := new(sandbox.SetupError); errors.As(err, &setup) && setup.Rule == "program-missing" && !required("python") {
-		t.Skip("there is no python3 in the sandbox")
+	if setup := new(sandbox.SetupError); errors.As(err, &setup) && setup.Rule == "program-missing" {
+		testenv.Need(t, "python", err)
 	}
 }
 

@@ -12,14 +12,12 @@ package sandboxtest
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
@@ -154,21 +152,5 @@ func expectStatus(t *testing.T, result sandbox.Result, status sandbox.Status) {
 // skill makes a skill directory of files, by slash-separated path.
 func skill(t *testing.T, files map[string]string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, content := range files {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
-// required tells whether SKILLS_MCP_REQUIRE names something.
-func required(name string) bool {
-	names := strings.FieldsFunc(os.Getenv("SKILLS_MCP_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' })
-	return slices.Contains(names, name)
+	return testfiles.Dir(t, files)
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
 )
 
@@ -69,8 +70,8 @@ func expectUsable(t *testing.T, e *Engine) {
 // startCat starts a container that gives back what it gets.
 func startCat(t *testing.T, ctx context.Context, e *Engine, label string) (id string, s *Streams) {
 	t.Helper()
-	if _, err := e.Image(ctx, testImage); errors.Is(err, ErrNoImage) && !enginetest.Required("docker") {
-		t.Skipf("needs the image %s (make test-setup makes it)", testImage)
+	if _, err := e.Image(ctx, testImage); errors.Is(err, ErrNoImage) {
+		testenv.Need(t, "docker", err)
 	}
 	id, err := e.Create(ctx, Blueprint{
 		Image: testImage, Command: []string{"cat"}, User: "65534:65534",

@@ -8,25 +8,11 @@ import (
 	"context"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
-
-// Required tells whether SKILLS_MCP_REQUIRE names something.
-func Required(name string) bool {
-	names := strings.FieldsFunc(os.Getenv("SKILLS_MCP_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' })
-	return slices.Contains(names, name)
-}
-
-// missing skips a test for what is not there, or fails it where it must be.
-func missing(t testing.TB, what string, err error) {
-	t.Helper()
-	if Required("docker") {
-		t.Fatalf("%s: %v (make test-setup sees to it)", what, err)
-	}
-	t.Skipf("needs %s: %v (make test-setup sees to it)", what, err)
-}
 
 // Socket gives where this machine's engine listens.
 func Socket(t testing.TB) string {
@@ -37,7 +23,7 @@ func Socket(t testing.TB) string {
 	}
 	conn, err := new(net.Dialer).DialContext(context.Background(), "unix", path)
 	if err != nil {
-		missing(t, "a Docker engine at a socket", err)
+		testenv.Need(t, "docker", err)
 	}
 	conn.Close()
 	return path

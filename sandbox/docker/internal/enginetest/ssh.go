@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // SSH is a machine with an OpenSSH server and a docker command.
@@ -75,7 +77,7 @@ func (s *SSH) link(t testing.TB) {
 	t.Helper()
 	docker, err := exec.LookPath("docker")
 	if err != nil {
-		missing(t, "the docker command", err)
+		testenv.Need(t, "docker", err)
 	}
 	if err := os.Mkdir(filepath.Dir(s.Docker), 0o755); err != nil {
 		t.Fatal(err)
@@ -94,7 +96,7 @@ func (s *SSH) configure(t testing.TB, engine string) (server string) {
 		server = "/usr/sbin/sshd"
 	}
 	if _, err := os.Stat(server); err != nil {
-		missing(t, "OpenSSH's server", err)
+		testenv.Need(t, "docker", err)
 	}
 	s.write(t, "sshd_config",
 		"HostKey "+s.file("host"),
@@ -113,7 +115,7 @@ func (s *SSH) configureClient(t testing.TB, port int) {
 	t.Helper()
 	client, err := exec.LookPath("ssh")
 	if err != nil {
-		missing(t, "OpenSSH's client", err)
+		testenv.Need(t, "docker", err)
 	}
 	me, err := user.Current()
 	if err != nil {
@@ -154,7 +156,7 @@ func (s *SSH) write(t testing.TB, name string, lines ...string) {
 func (s *SSH) run(t testing.TB, program string, arguments ...string) {
 	t.Helper()
 	if out, err := exec.Command(program, arguments...).CombinedOutput(); err != nil {
-		missing(t, "OpenSSH", fmt.Errorf("%s %v: %w: %s", program, arguments, err, out))
+		testenv.Need(t, "docker", fmt.Errorf("%s %v: %w: %s", program, arguments, err, out))
 	}
 }
 

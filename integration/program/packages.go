@@ -6,34 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
-	"testing"
 )
-
-// Require skips the test where something that it needs is missing, or fails it
-// where SKILLS_MCP_REQUIRE says that it must be there. The name is what that
-// list calls it: node, python, docker or vm. The error says what is missing; nil
-// means nothing.
-func Require(t testing.TB, name string, missing error) {
-	t.Helper()
-	switch {
-	case missing == nil:
-	case slices.Contains(Required(), name):
-		t.Fatalf("SKILLS_MCP_REQUIRE names %s, but: %v (make test-setup installs it)", name, missing)
-	default:
-		t.Skipf("needs %s: %v (make test-setup installs it)", name, missing)
-	}
-}
-
-// Required returns what SKILLS_MCP_REQUIRE names, a comma-separated list.
-func Required() []string {
-	list := os.Getenv("SKILLS_MCP_REQUIRE")
-	if list == "" {
-		return nil
-	}
-	return strings.Split(list, ",")
-}
 
 // NodePackages tells what is missing of Node.js and of the npm packages named,
 // which lie in the directory's node_modules.
