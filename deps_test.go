@@ -132,7 +132,25 @@ func roomViolations(p goPackage, dir string) []string {
 			found = append(found, fmt.Sprintf("%s: imports %s", dir, target))
 		}
 	}
-	return append(found, sandboxViolations(p, dir)...)
+	found = append(found, sandboxViolations(p, dir)...)
+	return append(found, resourcesViolations(p, dir)...)
+}
+
+// resourcesViolations holds the order of resources: staging and the URIs stand
+// on contained, which knows no skill, and neither knows the other.
+func resourcesViolations(p goPackage, dir string) []string {
+	banned := map[string][]string{
+		"resources":           {"resources/staging"},
+		"resources/contained": {"catalog", "resources", "resources/staging"},
+		"resources/staging":   {"resources"},
+	}[dir]
+	var found []string
+	for _, imported := range p.Imports {
+		if target, ours := inModule(imported); ours && slices.Contains(banned, target) {
+			found = append(found, fmt.Sprintf("%s: imports %s", dir, target))
+		}
+	}
+	return found
 }
 
 // sandboxImports says what each part of sandbox may import of the others. The
@@ -302,6 +320,7 @@ func TestImportRulesFindWhatBreaksThem(t *testing.T) {
 		{"the suite from a backend", ours("sandbox/local", module+"/sandbox/sandboxtest"), []string{"sandbox/local: imports sandbox/sandboxtest"}},
 		{"a part of sandbox without rules", ours("sandbox/attic"), []string{"sandbox/attic: no such part of sandbox"}},
 		{"a backend from the port", ours("sandbox", module+"/sandbox/local"), []string{"sandbox: imports sandbox/local"}},
+		{"skills from contained", ours("resources/contained", module+"/catalog"), []string{"resources/contained: imports catalog"}},
 		{"the protocol in main", ours("cmd/skills-mcp", "github.com/mark3labs/mcp-go/server"),
 			[]string{"cmd/skills-mcp: imports github.com/mark3labs/mcp-go/server, which only server may"}},
 		{"Docker's client in the port", ours("sandbox", "github.com/docker/docker/client"),

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/resources/internal/fileid"
 )
 
 // settle digests until so many files of the skill are remembered, as each is
@@ -96,17 +97,17 @@ func TestDigestsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, ok := identify(info); !ok {
+	if _, _, ok := fileid.Of(info); !ok {
 		t.Skip("nothing is remembered here")
 	}
 	later := time.Now().Add(time.Hour)
 	for limit, want := range map[int]int{-1: 0, 1: 1, 3: 3} {
-		d := Digests{Max: limit, files: map[inode]stampedSum{}}
+		d := Digests{Max: limit, files: map[fileid.ID]stampedSum{}}
 		for range limit {
-			d.files[inode{device: 1, number: uint64(len(d.files))}] = stampedSum{}
+			d.files[fileid.ID{Device: 1, Inode: uint64(len(d.files))}] = stampedSum{}
 		}
 		d.remember(info, [32]byte{1}, 0, later)
-		id, now, _ := identify(info)
+		id, now, _ := fileid.Of(info)
 		if _, ok := d.lookup(id, now); ok != (want > 0) || len(d.files) != want {
 			t.Errorf("with room for %d there are %d, the newest among them: %v", limit, len(d.files), ok)
 		}

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/resources/internal/percent"
 )
 
 // The limits that SEP-2640 fixes for one skill.
@@ -68,7 +70,7 @@ func (e *LimitError) Error() string {
 // Manifest lists and digests every served file of a skill, those of skills
 // nested in it included. Files that the operating system does not let the
 // server read are not served, and so left out. Errors are [*LimitError],
-// [*Error], or the context's.
+// [*contained.Error], or the context's.
 func (d *Digests) Manifest(ctx context.Context, skill *catalog.Skill) (Manifest, error) {
 	tree, err := OpenSkill(skill)
 	if err != nil {
@@ -102,7 +104,7 @@ func CheckLimits(ctx context.Context, skill *catalog.Skill) error {
 // limits is refused before anything is hashed.
 type manifestBuilder struct {
 	ctx     context.Context
-	tree    *Tree
+	tree    *contained.Dir
 	digests *Digests
 	found   []foundFile
 	files   []File
@@ -116,26 +118,19 @@ type foundFile struct {
 
 // find collects the files by name.
 func (b *manifestBuilder) find() error {
-	_, passed, err := b.tree.enter(".")
-	if err != nil {
-		return err
-	}
 	var claimed int64
-	w := walk{tree: b.tree, keep: maxScanned, visit: func(clean string, info fs.FileInfo) error {
+	more, err := b.tree.Walk(func(clean string, info fs.FileInfo) error {
 		if info.IsDir() {
 			return b.ctx.Err()
 		}
 		b.found = append(b.found, foundFile{clean, info})
 		claimed += info.Size()
 		return b.within(len(b.found), claimed)
-	}}
-	if err := w.in(".", maxPathSegments, passed); err != nil {
-		return err
+	})
+	if err == nil && more {
+		err = &LimitError{Limit: FileLimit, Max: MaxSkillFiles}
 	}
-	if w.more {
-		return &LimitError{Limit: FileLimit, Max: MaxSkillFiles}
-	}
-	return nil
+	return err
 }
 
 func (b *manifestBuilder) within(files int, bytes int64) error {
@@ -152,8 +147,8 @@ func (b *manifestBuilder) within(files int, bytes int64) error {
 func (b *manifestBuilder) digest() error {
 	for _, found := range b.found {
 		sum, size, err := b.digests.sum(b.tree, found.path, found.info)
-		var refused *Error
-		if errors.As(err, &refused) && refused.Rule != Unreadable {
+		var refused *contained.Error
+		if errors.As(err, &refused) && refused.Rule != contained.Unreadable {
 			continue // it went away, or is not served
 		}
 		if err != nil {
@@ -177,9 +172,7 @@ func (b *manifestBuilder) digest() error {
 func digestOf(files []File) string {
 	var lines strings.Builder
 	for _, file := range files {
-		fmt.Fprintf(&lines, "%s %d ", file.Digest, file.Size)
-		encode(&lines, file.Path, isPathChar)
-		lines.WriteByte('\n')
+		fmt.Fprintf(&lines, "%s %d %s\n", file.Digest, file.Size, percent.Path(file.Path))
 	}
 	sum := sha256.Sum256([]byte(lines.String()))
 	return "sha256:" + hex.EncodeToString(sum[:])

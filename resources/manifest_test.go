@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
 )
 
 func digestOf(content string) string {
@@ -22,14 +24,14 @@ func digestOf(content string) string {
 func TestManifest(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
-		"SKILL.md": entryDocument("planted"), "a/b.bin": "\x00\x01", "a.txt": "", "nested/SKILL.md": entryDocument("nested"),
+		"SKILL.md": filetest.EntryDocument("planted"), "a/b.bin": "\x00\x01", "a.txt": "", "nested/SKILL.md": filetest.EntryDocument("nested"),
 	}
-	dir := plant(t, files)
-	write(t, filepath.Join(dir, ".git/config"), "x")
+	dir := filetest.Plant(t, files)
+	filetest.Write(t, filepath.Join(dir, ".git/config"), "x")
 	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	got, err := new(resources.Digests).Manifest(t.Context(), skill(dir))
+	got, err := new(resources.Digests).Manifest(t.Context(), filetest.Skill(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,12 +58,12 @@ func TestManifest(t *testing.T) {
 // file that comes or goes, and with nothing else.
 func TestManifestDigest(t *testing.T) {
 	t.Parallel()
-	dir := plant(t, map[string]string{"SKILL.md": "x", "a b": "y"})
+	dir := filetest.Plant(t, map[string]string{"SKILL.md": "x", "a b": "y"})
 	var digests resources.Digests
 	seen := map[string]string{}
 	digest := func() string {
 		t.Helper()
-		m, err := digests.Manifest(t.Context(), skill(dir))
+		m, err := digests.Manifest(t.Context(), filetest.Skill(dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,11 +79,11 @@ func TestManifestDigest(t *testing.T) {
 	}
 	changed("the start")
 	before := digest()
-	write(t, filepath.Join(dir, "SKILL.md"), "z") // as long, and at once
+	filetest.Write(t, filepath.Join(dir, "SKILL.md"), "z") // as long, and at once
 	changed("another byte")
-	write(t, filepath.Join(dir, "SKILL.md"), "zz")
+	filetest.Write(t, filepath.Join(dir, "SKILL.md"), "zz")
 	changed("one byte more")
-	write(t, filepath.Join(dir, "new"), "")
+	filetest.Write(t, filepath.Join(dir, "new"), "")
 	changed("an empty file more")
 	if err := os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, "newer")); err != nil {
 		t.Fatal(err)
@@ -90,8 +92,8 @@ func TestManifestDigest(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "newer")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "SKILL.md"), "x")
-	write(t, filepath.Join(dir, "a b~"), "an editor's")
+	filetest.Write(t, filepath.Join(dir, "SKILL.md"), "x")
+	filetest.Write(t, filepath.Join(dir, "a b~"), "an editor's")
 	if after := digest(); after != before {
 		t.Error("the digest is not that of the same files before")
 	}
@@ -104,43 +106,51 @@ func TestManifestLimits(t *testing.T) {
 	for i := range resources.MaxSkillFiles {
 		files[fmt.Sprintf("d%d/f%d", i%7, i)] = ""
 	}
-	dir := plant(t, files)
-	if m, err := digests.Manifest(t.Context(), skill(dir)); err != nil || len(m.Files) != resources.MaxSkillFiles {
+	dir := filetest.Plant(t, files)
+	if m, err := digests.Manifest(t.Context(), filetest.Skill(dir)); err != nil || len(m.Files) != resources.MaxSkillFiles {
 		t.Errorf("a skill at the limit of files gives %d, %v", len(m.Files), err)
 	}
-	write(t, filepath.Join(dir, "over"), "")
-	_, err := digests.Manifest(t.Context(), skill(dir))
+	filetest.Write(t, filepath.Join(dir, "over"), "")
+	_, err := digests.Manifest(t.Context(), filetest.Skill(dir))
 	wantLimit(t, err, resources.FileLimit)
 
 	half := strings.Repeat("x", resources.MaxSkillBytes/2)
-	dir = plant(t, map[string]string{"one": half, "two": half})
-	if m, err := digests.Manifest(t.Context(), skill(dir)); err != nil || m.Bytes != resources.MaxSkillBytes {
+	dir = filetest.Plant(t, map[string]string{"one": half, "two": half})
+	if m, err := digests.Manifest(t.Context(), filetest.Skill(dir)); err != nil || m.Bytes != resources.MaxSkillBytes {
 		t.Errorf("a skill at the limit of bytes gives %d, %v", m.Bytes, err)
 	}
-	write(t, filepath.Join(dir, "over"), "x")
-	_, err = digests.Manifest(t.Context(), skill(dir))
+	filetest.Write(t, filepath.Join(dir, "over"), "x")
+	_, err = digests.Manifest(t.Context(), filetest.Skill(dir))
+	wantLimit(t, err, resources.ByteLimit)
+
+	dir = filetest.Plant(t, nil)
+	filetest.Write(t, filepath.Join(dir, "sparse.bin"), "begin")
+	if err := os.Truncate(filepath.Join(dir, "sparse.bin"), 1<<30); err != nil {
+		t.Skipf("no sparse files here: %v", err)
+	}
+	_, err = digests.Manifest(t.Context(), filetest.Skill(dir))
 	wantLimit(t, err, resources.ByteLimit)
 }
 
 func TestManifestErrors(t *testing.T) {
 	t.Parallel()
-	dir := plant(t, map[string]string{"SKILL.md": "x"})
+	dir := filetest.Plant(t, map[string]string{"SKILL.md": "x"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := new(resources.Digests).Manifest(ctx, skill(dir)); !errors.Is(err, context.Canceled) {
+	if _, err := new(resources.Digests).Manifest(ctx, filetest.Skill(dir)); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled manifest gives %v", err)
 	}
-	_, err := new(resources.Digests).Manifest(t.Context(), skill(filepath.Join(dir, "missing")))
-	wantRule(t, err, resources.NotFound)
+	_, err := new(resources.Digests).Manifest(t.Context(), filetest.Skill(filepath.Join(dir, "missing")))
+	filetest.WantRule(t, err, contained.NotFound)
 }
 
 // Many may ask at once, with little room, and all get the same.
 func TestDigestsConcurrently(t *testing.T) {
 	t.Parallel()
-	dir := plant(t, map[string]string{"SKILL.md": "x", "a": "a", "b": "b", "c": "c"})
+	dir := filetest.Plant(t, map[string]string{"SKILL.md": "x", "a": "a", "b": "b", "c": "c"})
 	for _, limit := range []int{0, 2, -1} {
 		digests := resources.Digests{Max: limit}
-		want, err := digests.Manifest(t.Context(), skill(dir))
+		want, err := digests.Manifest(t.Context(), filetest.Skill(dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +158,7 @@ func TestDigestsConcurrently(t *testing.T) {
 		for range 8 {
 			all.Go(func() {
 				for range 20 {
-					got, err := digests.Manifest(t.Context(), skill(dir))
+					got, err := digests.Manifest(t.Context(), filetest.Skill(dir))
 					if err != nil || got.Digest != want.Digest {
 						t.Errorf("Manifest = %v, %v", got, err)
 					}

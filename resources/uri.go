@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/resources/internal/percent"
 )
 
 // scheme begins every URI of a skill's file.
@@ -15,7 +17,7 @@ const skillDocument = "SKILL.md"
 
 // maxURIBytes bounds what Resolve looks at: a longest path, every byte
 // encoded, and as much again for the skill path.
-const maxURIBytes = 6 * maxPathBytes
+const maxURIBytes = 6 * contained.MaxPathBytes
 
 // URI gives the skill:// URI of a file of a skill, percent-encoded by RFC
 // 3986; "." gives that of its directory, without trailing slash. The file is
@@ -29,20 +31,15 @@ func URI(skill *catalog.Skill, file string) string {
 	if file == skill.Entry {
 		file = skillDocument
 	}
-	var b strings.Builder
-	b.Grow(len(scheme) + len(skill.Path) + 1 + len(file))
-	b.WriteString(scheme)
 	authority, rest, nested := strings.Cut(skill.Path, "/")
-	encode(&b, authority, isRegName)
+	uri := scheme + percent.RegName(authority)
 	if nested {
-		b.WriteByte('/')
-		encode(&b, rest, isPathChar)
+		uri += "/" + percent.Path(rest)
 	}
 	if file != "." {
-		b.WriteByte('/')
-		encode(&b, file, isPathChar)
+		uri += "/" + percent.Path(file)
 	}
-	return b.String()
+	return uri
 }
 
 // Resolve finds the skill and the file that a skill:// URI names. The file is
@@ -52,7 +49,7 @@ func URI(skill *catalog.Skill, file string) string {
 //
 // Any encoding of the same name is taken: hexadecimal digits in either case,
 // characters encoded without need or left as they are, and one trailing slash.
-// Not taken, by [*Error], are other schemes, a query, a fragment, user
+// Not taken, by [*contained.Error], are other schemes, a query, a fragment, user
 // information, a port, empty and dot segments, and encoded characters that
 // change what the path means (slash, backslash, NUL).
 func Resolve(snapshot *catalog.Snapshot, uri string) (skill *catalog.Skill, file string, err error) {
@@ -62,15 +59,15 @@ func Resolve(snapshot *catalog.Snapshot, uri string) (skill *catalog.Skill, file
 	}
 	skill, file, ok := match(snapshot, full)
 	if !ok {
-		e := refuse(NotFound, uri, "names no skill that is served")
+		e := contained.Refuse(contained.NotFound, uri, "names no skill that is served")
 		e.Hint = "List the skills to see which there are."
 		return nil, "", e
 	}
 	if file != "." {
 		// The rules of paths hold for the file alone; a skill path was
 		// checked by being the name of a skill.
-		if file, err = CleanBytes(file); err != nil {
-			return nil, "", inURI(uri, err)
+		if file, err = contained.CleanBytes(file); err != nil {
+			return nil, "", contained.InURI(uri, err)
 		}
 	}
 	if file == skillDocument && skill.Entry != "" {
@@ -95,4 +92,9 @@ func match(snapshot *catalog.Snapshot, full string) (skill *catalog.Skill, file 
 		}
 	}
 	return nil, "", false
+}
+
+// OpenSkill opens the directory of a skill. The caller closes it.
+func OpenSkill(skill *catalog.Skill) (*contained.Dir, error) {
+	return contained.Open(skill.Dir, contained.Options{Entry: skill.Entry})
 }

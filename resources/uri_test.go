@@ -7,6 +7,8 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
 )
 
 func TestURI(t *testing.T) {
@@ -57,13 +59,13 @@ func TestURI(t *testing.T) {
 // lie in one another.
 func published(t testing.TB) *catalog.Snapshot {
 	t.Helper()
-	plain := plant(t, map[string]string{
-		"acme/SKILL.md":   entryDocument("acme"),
-		"größe/SKILL.md":  entryDocument("größe"),
+	plain := filetest.Plant(t, map[string]string{
+		"acme/SKILL.md":   filetest.EntryDocument("acme"),
+		"größe/SKILL.md":  filetest.EntryDocument("größe"),
 		"acme/billing/x":  "x",
 		"acme/deep/x/y/z": "z",
 	})
-	prefixed := plant(t, map[string]string{"refunds/SKILL.md": entryDocument("refunds")})
+	prefixed := filetest.Plant(t, map[string]string{"refunds/SKILL.md": filetest.EntryDocument("refunds")})
 	return snapshot(t,
 		catalog.Root{Path: plain},
 		catalog.Root{Path: prefixed, Prefix: "acme/billing"})
@@ -111,51 +113,51 @@ func TestResolve(t *testing.T) {
 
 var refusedURIs = []struct {
 	uri  string
-	want resources.Rule
+	want contained.Rule
 }{
-	{"", resources.Invalid},
-	{"acme/SKILL.md", resources.Invalid},
-	{"skill:acme/SKILL.md", resources.Invalid},
-	{"skill:/acme/SKILL.md", resources.Invalid},
-	{"file:///etc/passwd", resources.Invalid},
-	{"skills://acme/SKILL.md", resources.Invalid},
-	{"skill://", resources.Invalid},
-	{"skill:///acme/SKILL.md", resources.Invalid},
-	{"skill://acme//SKILL.md", resources.Invalid},
-	{"skill://acme/x//", resources.Invalid},
-	{"skill://acme/SKILL.md?raw=1", resources.Invalid},
-	{"skill://acme/SKILL.md#top", resources.Invalid},
-	{"skill://user@acme/SKILL.md", resources.Invalid},
-	{"skill://acme:80/SKILL.md", resources.Invalid},
-	{"skill://[::1]/SKILL.md", resources.Invalid},
-	{"skill://acme/100%", resources.Invalid},
-	{"skill://acme/100%2", resources.Invalid},
-	{"skill://acme/100%zz", resources.Invalid},
-	{"skill://acme/a\\b", resources.Invalid},
-	{"skill://acme/a\nb", resources.Invalid},
-	{"skill://acme/a\x00b", resources.Invalid},
-	{"skill://acme/a%00b", resources.Invalid},
-	{"skill://acme/a%2Fb", resources.Invalid},
-	{"skill://acme/a%2fb", resources.Invalid},
-	{"skill://acme/a%5cb", resources.Invalid},
-	{"skill://acme%2FSKILL.md", resources.Invalid},
-	{"skill://acme/./SKILL.md", resources.Invalid},
-	{"skill://acme/%2e/SKILL.md", resources.Invalid},
-	{"skill://acme/..", resources.Traversal},
-	{"skill://acme/../acme/SKILL.md", resources.Traversal},
-	{"skill://acme/%2e%2e/x", resources.Traversal},
-	{"skill://acme/.%2E/x", resources.Traversal},
-	{"skill://../acme", resources.Traversal},
-	{"skill://acme/c:/x", resources.Absolute},
-	{"skill://acme/" + strings.Repeat("x/", 65), resources.Invalid},
-	{"skill://acme/" + strings.Repeat("x", 5000), resources.Invalid},
-	{"skill://nobody/" + strings.Repeat("x", 1<<20), resources.Invalid},
-	{"skill://" + strings.Repeat("x/", 10_000) + "x", resources.NotFound},
-	{"skill://nobody/SKILL.md", resources.NotFound},
-	{"skill://ACME/SKILL.md", resources.NotFound},
-	{"skill://refunds/SKILL.md", resources.NotFound},
-	{"skill://billing/refunds/SKILL.md", resources.NotFound},
-	{"skill://acm%C3/SKILL.md", resources.NotFound},
+	{"", contained.Invalid},
+	{"acme/SKILL.md", contained.Invalid},
+	{"skill:acme/SKILL.md", contained.Invalid},
+	{"skill:/acme/SKILL.md", contained.Invalid},
+	{"file:///etc/passwd", contained.Invalid},
+	{"skills://acme/SKILL.md", contained.Invalid},
+	{"skill://", contained.Invalid},
+	{"skill:///acme/SKILL.md", contained.Invalid},
+	{"skill://acme//SKILL.md", contained.Invalid},
+	{"skill://acme/x//", contained.Invalid},
+	{"skill://acme/SKILL.md?raw=1", contained.Invalid},
+	{"skill://acme/SKILL.md#top", contained.Invalid},
+	{"skill://user@acme/SKILL.md", contained.Invalid},
+	{"skill://acme:80/SKILL.md", contained.Invalid},
+	{"skill://[::1]/SKILL.md", contained.Invalid},
+	{"skill://acme/100%", contained.Invalid},
+	{"skill://acme/100%2", contained.Invalid},
+	{"skill://acme/100%zz", contained.Invalid},
+	{"skill://acme/a\\b", contained.Invalid},
+	{"skill://acme/a\nb", contained.Invalid},
+	{"skill://acme/a\x00b", contained.Invalid},
+	{"skill://acme/a%00b", contained.Invalid},
+	{"skill://acme/a%2Fb", contained.Invalid},
+	{"skill://acme/a%2fb", contained.Invalid},
+	{"skill://acme/a%5cb", contained.Invalid},
+	{"skill://acme%2FSKILL.md", contained.Invalid},
+	{"skill://acme/./SKILL.md", contained.Invalid},
+	{"skill://acme/%2e/SKILL.md", contained.Invalid},
+	{"skill://acme/..", contained.Traversal},
+	{"skill://acme/../acme/SKILL.md", contained.Traversal},
+	{"skill://acme/%2e%2e/x", contained.Traversal},
+	{"skill://acme/.%2E/x", contained.Traversal},
+	{"skill://../acme", contained.Traversal},
+	{"skill://acme/c:/x", contained.Absolute},
+	{"skill://acme/" + strings.Repeat("x/", 65), contained.Invalid},
+	{"skill://acme/" + strings.Repeat("x", 5000), contained.Invalid},
+	{"skill://nobody/" + strings.Repeat("x", 1<<20), contained.Invalid},
+	{"skill://" + strings.Repeat("x/", 10_000) + "x", contained.NotFound},
+	{"skill://nobody/SKILL.md", contained.NotFound},
+	{"skill://ACME/SKILL.md", contained.NotFound},
+	{"skill://refunds/SKILL.md", contained.NotFound},
+	{"skill://billing/refunds/SKILL.md", contained.NotFound},
+	{"skill://acm%C3/SKILL.md", contained.NotFound},
 }
 
 func TestResolveRefuses(t *testing.T) {
@@ -167,15 +169,15 @@ func TestResolveRefuses(t *testing.T) {
 			t.Errorf("Resolve(%.100q) = %s, %q; want a refusal by %s", test.uri, skill.Name, file, test.want)
 			continue
 		}
-		wantRule(t, err, test.want)
+		filetest.WantRule(t, err, test.want)
 	}
 }
 
 // The URI of an entry document leads back to it, also under another name.
 func TestEntryDocumentOfAnotherName(t *testing.T) {
 	t.Parallel()
-	root := plant(t, map[string]string{
-		"pack/README.md": entryDocument("pack"),
+	root := filetest.Plant(t, map[string]string{
+		"pack/README.md": filetest.EntryDocument("pack"),
 	})
 	s := snapshot(t, catalog.Root{Path: root, Pack: true})
 	pack, ok := s.Lookup("pack")
@@ -186,13 +188,13 @@ func TestEntryDocumentOfAnotherName(t *testing.T) {
 	if err != nil || got != pack || file != "README.md" {
 		t.Fatalf("Resolve = %v, %q, %v; want the pack's README.md", got, file, err)
 	}
-	tree := opened(t)(resources.OpenSkill(pack))
+	tree := filetest.Open(t, pack.Dir, contained.Options{Entry: pack.Entry})
 	for _, name := range []string{"SKILL.md", "README.md"} {
-		content, err := tree.Read(name, resources.Range{})
+		content, err := tree.Read(name, contained.Range{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(content.Data) != entryDocument("pack") || content.Path != "README.md" {
+		if string(content.Data) != filetest.EntryDocument("pack") || content.Path != "README.md" {
 			t.Errorf("Read(%s) = %s, %q", name, content.Path, content.Data)
 		}
 	}
@@ -200,7 +202,7 @@ func TestEntryDocumentOfAnotherName(t *testing.T) {
 
 // Whatever Resolve takes is a clean path, and the URI of that leads back.
 func FuzzResolve(f *testing.F) {
-	seeded(f, len(refusedURIs))
+	filetest.Seeded(f, len(refusedURIs))
 	s := published(f)
 	for _, test := range refusedURIs {
 		f.Add(test.uri)
@@ -210,7 +212,7 @@ func FuzzResolve(f *testing.F) {
 	f.Fuzz(func(t *testing.T, uri string) {
 		skill, file, err := resources.Resolve(s, uri)
 		if err != nil {
-			wantRule(t, err, ruleOf(err))
+			filetest.WantRule(t, err, filetest.RuleOf(err))
 			return
 		}
 		roundTrip(t, s, skill, file)
@@ -219,14 +221,14 @@ func FuzzResolve(f *testing.F) {
 
 // Every path that can be read has a URI that leads back to it.
 func FuzzURI(f *testing.F) {
-	seeded(f, len(cleanPaths))
+	filetest.Seeded(f, len(filetest.CleanPaths))
 	s := published(f)
-	for _, test := range cleanPaths {
-		f.Add(test.give)
+	for _, test := range filetest.CleanPaths {
+		f.Add(test.Give)
 	}
 	f.Add("latin\xe9")
 	f.Fuzz(func(t *testing.T, name string) {
-		file, err := resources.Clean(strings.ToValidUTF8(name, "é"))
+		file, err := contained.Clean(strings.ToValidUTF8(name, "é"))
 		if err != nil {
 			return
 		}

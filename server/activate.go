@@ -12,7 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
@@ -63,7 +63,7 @@ func (s *Server) activate(ctx context.Context, raw json.RawMessage) (*mcp.CallTo
 // prompt.
 func (s *Server) activation(ctx context.Context, skill *catalog.Skill, arguments string) (string, error) {
 	var text strings.Builder
-	err := skills.WithTree(skill, func(tree *resources.Tree) error {
+	err := skills.WithTree(skill, func(tree *contained.Dir) error {
 		read, err := skills.ReadInstructions(skill, tree)
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ var sealer = regexp.MustCompile(`(?i)<(/?skill_(?:content|runtime))`)
 
 // skillFiles lists a skill's files, directories left out. more tells that
 // there are others, or may be, in directories that lie too deep.
-func skillFiles(tree *resources.Tree) (files []resources.Entry, more bool, err error) {
+func skillFiles(tree *contained.Dir) (files []contained.Entry, more bool, err error) {
 	entries, more, err := tree.List(".", listDepth)
 	if err != nil {
 		return nil, false, err
@@ -121,8 +121,8 @@ func skillFiles(tree *resources.Tree) (files []resources.Entry, more bool, err e
 // listDepth is how deep listings for models go.
 const listDepth = 8
 
-func (s *Server) writeFiles(text *strings.Builder, skill *catalog.Skill, files []resources.Entry, more bool) {
-	files = slices.DeleteFunc(files, func(file resources.Entry) bool { return file.Path == skill.Entry })
+func (s *Server) writeFiles(text *strings.Builder, skill *catalog.Skill, files []contained.Entry, more bool) {
+	files = slices.DeleteFunc(files, func(file contained.Entry) bool { return file.Path == skill.Entry })
 	if len(files) == 0 && !more {
 		text.WriteString("This skill has no files besides these instructions.\n")
 		return
@@ -137,7 +137,7 @@ func (s *Server) writeFiles(text *strings.Builder, skill *catalog.Skill, files [
 }
 
 // writeTools shows the tools of a tools.json, with their schemas.
-func (s *Server) writeTools(text *strings.Builder, skill *catalog.Skill, tree *resources.Tree) {
+func (s *Server) writeTools(text *strings.Builder, skill *catalog.Skill, tree *contained.Dir) {
 	if !skill.HasTools {
 		return
 	}

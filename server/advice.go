@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
@@ -47,12 +47,12 @@ func (s *Server) strayAdvice(run staged, workspace workspaces.Workspace) string 
 	if run.spec.Shell == "" || run.spec.InSkill {
 		return ""
 	}
-	here, err := resources.OpenUntrusted(workspace.Dir)
+	here, err := contained.Open(workspace.Dir, contained.Options{Untrusted: true})
 	if err != nil {
 		return ""
 	}
 	defer here.Close()
-	skill, err := resources.Open(run.copy.Dir)
+	skill, err := contained.Open(run.copy.Dir, contained.Options{})
 	if err != nil {
 		return ""
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 )
 
 // maxCommandWords is how many words of a command are looked at.
@@ -25,7 +25,7 @@ func relativePaths(command string) (paths []string) {
 		}
 		_, value, _ := strings.Cut(word.text, "=")
 		for _, text := range []string{word.text, value} {
-			clean, err := resources.Clean(text)
+			clean, err := contained.Clean(text)
 			if err == nil && clean != "." && !slices.Contains(paths, clean) {
 				paths = append(paths, clean)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -49,7 +50,7 @@ func (c completer) files(snapshot *catalog.Snapshot, skillPath string) []string 
 	}
 	var paths []string
 	readable := c.server.skills.Readable(skill)
-	_ = skills.WithTree(skill, func(tree *resources.Tree) error {
+	_ = skills.WithTree(skill, func(tree *contained.Dir) error {
 		entries, _, err := tree.List(".", listDepth)
 		for _, entry := range entries {
 			if !entry.Dir && readable(entry.Path) {

@@ -9,7 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/policy"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -64,7 +64,7 @@ func (s *Server) createFile(ctx context.Context, raw json.RawMessage) (*mcp.Call
 		return nil, err
 	}
 	var created bool
-	err = s.write(workspace, len(arguments.FileText), func(tree *resources.Tree) (err error) {
+	err = s.write(workspace, len(arguments.FileText), func(tree *contained.Dir) (err error) {
 		created, err = tree.Write(path.file, []byte(arguments.FileText))
 		return err
 	})
@@ -106,11 +106,11 @@ func (s *Server) writtenPath(ctx context.Context, path, handle, name string) (wo
 
 // write writes to a workspace what adds so many bytes to it, one call at a
 // time, and tells subscribers.
-func (s *Server) write(workspace workspaces.Workspace, adds int, do func(*resources.Tree) error) error {
+func (s *Server) write(workspace workspaces.Workspace, adds int, do func(*contained.Dir) error) error {
 	defer workspace.Acquire()()
 	s.edits.Lock()
 	defer s.edits.Unlock()
-	tree, err := resources.OpenUntrusted(workspace.Dir)
+	tree, err := contained.Open(workspace.Dir, contained.Options{Untrusted: true})
 	if err != nil {
 		return err
 	}
@@ -142,6 +142,6 @@ func roomFor(workspace workspaces.Workspace, adds int) error {
 
 // writtenAnswer tells what was written, and by which handle and URI to go on.
 func writtenAnswer(workspace workspaces.Workspace, file, text string) *mcp.CallToolResult {
-	link := mcp.NewResourceLink(workspaceURI(workspace.Handle, file), strings.ToValidUTF8(file, "\uFFFD"), "Written by this call", resources.TypeByName(file))
+	link := mcp.NewResourceLink(workspaceURI(workspace.Handle, file), strings.ToValidUTF8(file, "\uFFFD"), "Written by this call", contained.TypeByName(file))
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text + "workspace " + workspace.Handle + "\n"), link}}
 }

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -46,8 +46,8 @@ func EntryFault(skill *catalog.Skill) string {
 		return fault
 	}
 	var files []string
-	_ = skills.WithTree(skill, func(tree *resources.Tree) error { // what is gone is in no listing
-		entries, _, err := tree.List(".", resources.MaxEntries)
+	_ = skills.WithTree(skill, func(tree *contained.Dir) error { // what is gone is in no listing
+		entries, _, err := tree.List(".", contained.MaxEntries)
 		for _, entry := range entries {
 			if !entry.Dir {
 				files = append(files, entry.Path)

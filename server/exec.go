@@ -11,7 +11,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
@@ -175,7 +175,7 @@ func oneProgram(arguments execArguments) error {
 }
 
 func scriptProgram(spec sandbox.Spec, arguments execArguments) (sandbox.Spec, policy.Request, error) {
-	script, err := resources.Clean(arguments.Script)
+	script, err := contained.Clean(arguments.Script)
 	if err != nil {
 		return spec, policy.Request{}, err
 	}
@@ -204,7 +204,7 @@ func toolProgram(spec sandbox.Spec, skill *catalog.Skill, arguments execArgument
 	}
 	var argv []string
 	var definition catalog.Tool
-	err := skills.WithTree(skill, func(tree *resources.Tree) (err error) {
+	err := skills.WithTree(skill, func(tree *contained.Dir) (err error) {
 		definition, err = packTool(skill, tree, arguments.Tool, input)
 		if err != nil {
 			return err

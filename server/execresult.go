@@ -8,7 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -122,7 +122,7 @@ func execAnswer(workspace workspaces.Workspace, digest string, result sandbox.Re
 			Path:     strings.ToValidUTF8(file.Path, "\uFFFD"),
 			URI:      workspaceURI(workspace.Handle, file.Path),
 			Size:     file.Size,
-			MIMEType: resources.TypeByName(file.Path),
+			MIMEType: contained.TypeByName(file.Path),
 			Digest:   file.Digest,
 		})
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
@@ -169,7 +170,7 @@ func (s *Server) fresh(ctx context.Context, skill *catalog.Skill) (*catalog.Skil
 	if !fresh.Stale() {
 		return fresh, nil
 	}
-	err = skills.WithTree(fresh, func(tree *resources.Tree) error {
+	err = skills.WithTree(fresh, func(tree *contained.Dir) error {
 		read, err := skills.ReadInstructions(fresh, tree)
 		if err == nil && read.Fault != "" {
 			err = failure.New(failure.InvalidFrontmatter, "The author has to mend it.", "skill %q is broken as it stands now: %s", fresh.Name, read.Fault)
@@ -222,23 +223,23 @@ func (s *Server) readDirectory(ctx context.Context, raw json.RawMessage) (any, e
 		Resources  []mcp.Resource `json:"resources"`
 		NextCursor mcp.Cursor     `json:"nextCursor,omitempty"`
 	}{Resources: []mcp.Resource{}}
-	err = skills.WithTree(skill, func(tree *resources.Tree) error {
+	err = skills.WithTree(skill, func(tree *contained.Dir) error {
 		entries, more, err := tree.List(dir, 1)
 		if err != nil {
 			return err
 		}
 		if more {
-			return failure.New(failure.TooLarge, "Read files by their URIs.", "the directory has more than %d entries", resources.MaxEntries)
+			return failure.New(failure.TooLarge, "Read files by their URIs.", "the directory has more than %d entries", contained.MaxEntries)
 		}
 		readable := s.skills.Readable(skill)
-		entries = slices.DeleteFunc(entries, func(entry resources.Entry) bool { return !readable(entry.Path) })
+		entries = slices.DeleteFunc(entries, func(entry contained.Entry) bool { return !readable(entry.Path) })
 		if len(entries) == 0 && dir != "." {
 			if err := s.skills.PermitRead(skill, dir); err != nil {
 				return err
 			}
 		}
 		if after != "" {
-			start, found := slices.BinarySearchFunc(entries, after, func(e resources.Entry, path string) int { return cmp.Compare(e.Path, path) })
+			start, found := slices.BinarySearchFunc(entries, after, func(e contained.Entry, path string) int { return cmp.Compare(e.Path, path) })
 			if found {
 				start++
 			}
@@ -256,7 +257,7 @@ func (s *Server) readDirectory(ctx context.Context, raw json.RawMessage) (any, e
 	return result, about(params.URI, err)
 }
 
-func childResource(skill *catalog.Skill, entry resources.Entry) mcp.Resource {
+func childResource(skill *catalog.Skill, entry contained.Entry) mcp.Resource {
 	if entry.Path == skill.Entry {
 		return skillResource(skill)
 	}

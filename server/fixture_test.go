@@ -9,7 +9,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/host"
 	"github.com/skills-mcp/skills-mcp/sandbox/queue"
@@ -58,7 +58,7 @@ func newFixtureWith(t testing.TB, root string, wrap func(sandbox.Backend) sandbo
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.workspaces.Close() })
-	copies, err := resources.NewCopies(f.copyBase, resources.CopyOptions{})
+	copies, err := staging.New(f.copyBase, staging.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

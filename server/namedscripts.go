@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -28,7 +28,7 @@ type namedScript struct{ skill, path string }
 
 // namedScripts returns the scripts that a skill's instructions name: its own,
 // and those of other skills that are there.
-func (s *Server) namedScripts(skill *catalog.Skill, tree *resources.Tree, body string) (own, others []namedScript) {
+func (s *Server) namedScripts(skill *catalog.Skill, tree *contained.Dir, body string) (own, others []namedScript) {
 	finder := scriptFinder{snapshot: s.skills.Snapshot(), skill: skill, tree: tree}
 	seen := map[string]bool{}
 	for _, word := range scriptPath.FindAllString(body, -1) {
@@ -54,7 +54,7 @@ func (s *Server) namedScripts(skill *catalog.Skill, tree *resources.Tree, body s
 type scriptFinder struct {
 	snapshot *catalog.Snapshot
 	skill    *catalog.Skill
-	tree     *resources.Tree
+	tree     *contained.Dir
 	searched int
 }
 
@@ -91,21 +91,21 @@ func (f *scriptFinder) find(word string) (namedScript, bool) {
 }
 
 func hasFile(skill *catalog.Skill, name string) (has bool) {
-	err := skills.WithTree(skill, func(tree *resources.Tree) error {
+	err := skills.WithTree(skill, func(tree *contained.Dir) error {
 		has = isFile(tree, name)
 		return nil
 	})
 	return has && err == nil
 }
 
-func isFile(tree *resources.Tree, name string) bool {
+func isFile(tree *contained.Dir, name string) bool {
 	dir, err := tree.IsDir(name)
 	return err == nil && !dir
 }
 
 // writeVisible says what programs see, and what the names of scripts in the
 // instructions mean to exec.
-func (s *Server) writeVisible(text *strings.Builder, skill *catalog.Skill, tree *resources.Tree, body string) {
+func (s *Server) writeVisible(text *strings.Builder, skill *catalog.Skill, tree *contained.Dir, body string) {
 	if s.opts.Sandbox == nil || !s.skills.Grants(skill).Execute() {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox/command"
 )
 
@@ -37,7 +37,7 @@ func (n needed) lack() lack {
 // scriptsOf gives those of a skill's files that are programs. What lies in
 // assets and references is for others to run, and what a nested skill has is
 // that one's matter.
-func scriptsOf(dir string, files []resources.Entry) (scripts []needed) {
+func scriptsOf(dir string, files []contained.Entry) (scripts []needed) {
 	var nested []string
 	for _, file := range files {
 		if dir, isNested := strings.CutSuffix(file.Path, "/SKILL.md"); isNested {
@@ -70,7 +70,7 @@ func programsOf(tools []catalog.Tool) (programs []needed) {
 
 // localModules gives the names by which a skill's programs could import its
 // own Python modules, wherever they look for them.
-func localModules(entries []resources.Entry) []string {
+func localModules(entries []contained.Entry) []string {
 	names := []string{}
 	for _, entry := range entries {
 		if extension := path.Ext(entry.Path); entry.Dir || extension != ".py" && extension != ".so" && extension != ".pyd" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/schema"
@@ -17,7 +17,7 @@ const maxToolsBytes = 256 << 10
 
 // packTools reads the tools of a skill's tools.json, of which there is at
 // least one. faults say what was wrong with others that were left out.
-func packTools(skill *catalog.Skill, tree *resources.Tree) (tools []catalog.Tool, faults []string, err error) {
+func packTools(skill *catalog.Skill, tree *contained.Dir) (tools []catalog.Tool, faults []string, err error) {
 	content, err := tree.ReadAll("tools.json", maxToolsBytes)
 	if err != nil {
 		return nil, nil, err
@@ -40,7 +40,7 @@ func packTools(skill *catalog.Skill, tree *resources.Tree) (tools []catalog.Tool
 }
 
 // packTool finds one tool and checks its input.
-func packTool(skill *catalog.Skill, tree *resources.Tree, name string, input json.RawMessage) (catalog.Tool, error) {
+func packTool(skill *catalog.Skill, tree *contained.Dir, name string, input json.RawMessage) (catalog.Tool, error) {
 	if !skill.HasTools {
 		return catalog.Tool{}, failure.New(failure.ToolNotFound, "Use `script` and `args`, or `command`.", "skill %q has no tools.json", skill.Name)
 	}

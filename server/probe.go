@@ -7,7 +7,8 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
@@ -51,7 +52,7 @@ func (p *probes) remember(digest string, lacks []lack) {
 
 // lacks tells what the programs of a skill need and the sandbox has not. It
 // tells nothing where that cannot be found out in time.
-func (s *Server) lacks(ctx context.Context, skill *catalog.Skill, files []resources.Entry) []lack {
+func (s *Server) lacks(ctx context.Context, skill *catalog.Skill, files []contained.Entry) []lack {
 	if s.opts.Sandbox == nil || s.skills.Policy.Mode != policy.Log && !s.skills.Grants(skill).Execute() {
 		return nil
 	}
@@ -68,7 +69,7 @@ func (s *Server) lacks(ctx context.Context, skill *catalog.Skill, files []resour
 }
 
 // lacksOfCopy is lacks for one version.
-func (s *Server) lacksOfCopy(ctx context.Context, skill *catalog.Skill, copied *resources.Copy) []lack {
+func (s *Server) lacksOfCopy(ctx context.Context, skill *catalog.Skill, copied *staging.Copy) []lack {
 	if lacks, known := s.probes.find(copied.Digest); known {
 		return lacks
 	}
@@ -90,12 +91,12 @@ func (s *Server) lacksOfCopy(ctx context.Context, skill *catalog.Skill, copied *
 }
 
 // probe looks into the sandbox.
-func (s *Server) probe(ctx context.Context, skill *catalog.Skill, copied *resources.Copy) ([]lack, error) {
+func (s *Server) probe(ctx context.Context, skill *catalog.Skill, copied *staging.Copy) ([]lack, error) {
 	there := *skill
 	there.Dir = copied.Dir
 	var all []needed
-	var entries []resources.Entry
-	err := skills.WithTree(&there, func(tree *resources.Tree) (err error) {
+	var entries []contained.Entry
+	err := skills.WithTree(&there, func(tree *contained.Dir) (err error) {
 		if entries, _, err = tree.List(".", listDepth); err != nil {
 			return err
 		}

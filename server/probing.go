@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
@@ -33,7 +33,7 @@ const missingPrograms = `while IFS= read -r name; do command -v -- "$name" >/dev
 type probing struct {
 	ctx       context.Context
 	backend   sandbox.Backend
-	copied    *resources.Copy
+	copied    *staging.Copy
 	owner     string
 	workspace workspaces.Workspace
 	caller    string
@@ -41,7 +41,7 @@ type probing struct {
 
 // newProbing looks in the session's own workspace where it has one, because a
 // backend may keep at hand what it made for the next run there.
-func (s *Server) newProbing(ctx context.Context, skill *catalog.Skill, copied *resources.Copy) (p probing, err error) {
+func (s *Server) newProbing(ctx context.Context, skill *catalog.Skill, copied *staging.Copy) (p probing, err error) {
 	p = probing{ctx: ctx, backend: s.opts.Sandbox, copied: copied, owner: owner(skill, copied), caller: request.Caller(ctx)}
 	if request.SessionID(ctx) != "" {
 		p.workspace, err = s.sessions.workspace(ctx, s.opts.Workspaces)

@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
@@ -63,7 +64,7 @@ func (s *Server) readResource(ctx context.Context, raw json.RawMessage) (*mcp.Ca
 	if strings.HasPrefix(arguments.Path, workspaceScheme) {
 		return s.readArtifact(ctx, skill, arguments)
 	}
-	file, err := resources.Clean(arguments.Path)
+	file, err := contained.Clean(arguments.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (s *Server) readResource(ctx context.Context, raw json.RawMessage) (*mcp.Ca
 		return nil, err
 	}
 	var result *mcp.CallToolResult
-	err = skills.WithTree(skill, func(tree *resources.Tree) (err error) {
+	err = skills.WithTree(skill, func(tree *contained.Dir) (err error) {
 		result, err = s.readPath(ctx, tree, file, linked{resources.URI(skill, file), "$SKILL_DIR/" + file}, arguments)
 		return err
 	})
@@ -100,7 +101,7 @@ type linked struct {
 }
 
 // readPath reads a file or lists a directory.
-func (s *Server) readPath(ctx context.Context, tree *resources.Tree, file string, at linked, arguments readArguments) (*mcp.CallToolResult, error) {
+func (s *Server) readPath(ctx context.Context, tree *contained.Dir, file string, at linked, arguments readArguments) (*mcp.CallToolResult, error) {
 	dir, err := tree.IsDir(file)
 	if err != nil {
 		return nil, err
@@ -108,11 +109,11 @@ func (s *Server) readPath(ctx context.Context, tree *resources.Tree, file string
 	if dir {
 		return listLevels(tree, file, listDepth)
 	}
-	content, err := tree.Read(file, resources.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxTextPageBytes})
+	content, err := tree.Read(file, contained.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxTextPageBytes})
 	if err != nil {
 		return nil, err
 	}
-	isImage := resources.IsImage(content.MIME)
+	isImage := contained.IsImage(content.MIME)
 	if isImage && content.Size <= maxImageBytes {
 		err = request.Reserve(ctx, content.Size)
 	} else {
@@ -136,7 +137,7 @@ func (s *Server) readPath(ctx context.Context, tree *resources.Tree, file string
 }
 
 // textPage gives the text alone, and a notice after it where there is more.
-func textPage(content resources.Content) *mcp.CallToolResult {
+func textPage(content contained.Content) *mcp.CallToolResult {
 	result := mcp.NewToolResultText(string(content.Data))
 	if content.Next > 0 {
 		result.Content = append(result.Content, mcp.NewTextContent(pageNotice(content)))
@@ -144,12 +145,12 @@ func textPage(content resources.Content) *mcp.CallToolResult {
 	return result
 }
 
-func pageNotice(content resources.Content) string {
+func pageNotice(content contained.Content) string {
 	return fmt.Sprintf("[Truncated: bytes %d to %d of %d. Read on with \"offset\": %d.]",
 		content.Offset, content.Offset+int64(len(content.Data)), content.Size, content.Next)
 }
 
-func imageResult(tree *resources.Tree, file string) (*mcp.CallToolResult, error) {
+func imageResult(tree *contained.Dir, file string) (*mcp.CallToolResult, error) {
 	content, err := tree.ReadAll(file, maxImageBytes)
 	if err != nil {
 		return nil, err
@@ -159,7 +160,7 @@ func imageResult(tree *resources.Tree, file string) (*mcp.CallToolResult, error)
 		base64.StdEncoding.EncodeToString(content.Data), content.MIME), nil
 }
 
-func wholeBinary(tree *resources.Tree, file, uri string) (*mcp.CallToolResult, error) {
+func wholeBinary(tree *contained.Dir, file, uri string) (*mcp.CallToolResult, error) {
 	content, err := tree.ReadAll(file, maxBinaryBytes)
 	if err != nil {
 		return nil, err
@@ -169,8 +170,8 @@ func wholeBinary(tree *resources.Tree, file, uri string) (*mcp.CallToolResult, e
 
 // binaryPart gives the bytes that were asked for. What a host makes of them is
 // no file of that type.
-func binaryPart(tree *resources.Tree, file, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
-	content, err := tree.Read(file, resources.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxBinaryBytes})
+func binaryPart(tree *contained.Dir, file, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
+	content, err := tree.Read(file, contained.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxBinaryBytes})
 	if err != nil {
 		return nil, err
 	}
@@ -185,19 +186,19 @@ func binaryPart(tree *resources.Tree, file, uri string, arguments readArguments)
 }
 
 // attached gives bytes with what they are.
-func attached(content resources.Content, uri, mime, notice string) *mcp.CallToolResult {
+func attached(content contained.Content, uri, mime, notice string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{
 		mcp.NewTextContent(binaryText(content) + "; " + notice),
 		mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: uri, MIMEType: mime, Blob: base64.StdEncoding.EncodeToString(content.Data)}),
 	}}
 }
 
-func binaryText(content resources.Content) string {
+func binaryText(content contained.Content) string {
 	return fmt.Sprintf("%s is binary (%s, %s)", display.Path(content.Path), content.MIME, display.Size(content.Size))
 }
 
 // binaryLink says how to get at a binary that is too long for an answer.
-func (s *Server) binaryLink(content resources.Content, at linked) *mcp.CallToolResult {
+func (s *Server) binaryLink(content contained.Content, at linked) *mcp.CallToolResult {
 	notice := binaryText(content) + ", too long to come whole in this answer."
 	if content.Size <= maxResourceBytes {
 		notice += " The resource that is linked gives it whole (resources/read, up to 16 MiB)."
@@ -213,7 +214,7 @@ func (s *Server) binaryLink(content resources.Content, at linked) *mcp.CallToolR
 }
 
 // listLevels lists a directory and what is below it, so many levels deep.
-func listLevels(tree *resources.Tree, dir string, levels int) (*mcp.CallToolResult, error) {
+func listLevels(tree *contained.Dir, dir string, levels int) (*mcp.CallToolResult, error) {
 	entries, more, err := tree.List(dir, levels)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
@@ -74,15 +74,15 @@ func (s *Server) contents(ctx context.Context, uri string) (mcp.ResourceContents
 		return nil, err
 	}
 	var contents mcp.ResourceContents
-	err = skills.WithTree(skill, func(tree *resources.Tree) (err error) {
+	err = skills.WithTree(skill, func(tree *contained.Dir) (err error) {
 		contents, err = wholeFile(ctx, tree, file, uri)
 		return err
 	})
 	return contents, err
 }
 
-func wholeFile(ctx context.Context, tree *resources.Tree, file, uri string) (mcp.ResourceContents, error) {
-	content, err := tree.Read(file, resources.Range{Limit: 1})
+func wholeFile(ctx context.Context, tree *contained.Dir, file, uri string) (mcp.ResourceContents, error) {
+	content, err := tree.Read(file, contained.Range{Limit: 1})
 	if err == nil && content.Size <= maxResourceBytes {
 		err = request.Reserve(ctx, content.Size)
 	}
@@ -90,7 +90,7 @@ func wholeFile(ctx context.Context, tree *resources.Tree, file, uri string) (mcp
 		return nil, err
 	}
 	content, err = tree.ReadAll(file, maxResourceBytes)
-	if refused := (*resources.Error)(nil); errors.As(err, &refused) && refused.Rule == resources.TooLarge {
+	if refused := (*contained.Error)(nil); errors.As(err, &refused) && refused.Rule == contained.TooLarge {
 		return nil, &failure.Failure{Code: failure.TooLarge, Message: refused.Message, Cause: err,
 			Hint: "Call the tool readResource, which reads parts of it by `offset` and `length`, or have a program look into it."}
 	}

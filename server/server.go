@@ -26,6 +26,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
@@ -54,7 +55,7 @@ type Options struct {
 	Toolsets []Toolset
 	// Copies hold the skills as their programs see them. Required where
 	// Sandbox is set; the caller closes them.
-	Copies *resources.Copies
+	Copies *staging.Copies
 	// Pinned are names of skills that the instructions list first.
 	Pinned []string
 	// CompatIndex serves skill://index.json, as drafts of the Skills

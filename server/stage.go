@@ -7,7 +7,8 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
@@ -21,7 +22,7 @@ const maxStagings = 5
 // decision is about.
 type staged struct {
 	skill   *catalog.Skill
-	copy    *resources.Copy // released by the caller
+	copy    *staging.Copy // released by the caller
 	spec    sandbox.Spec
 	request policy.Request
 }
@@ -114,20 +115,20 @@ func (run *staged) bind() {
 	run.spec.SkillDir, run.spec.Owner = run.copy.Dir, owner(run.skill, run.copy)
 }
 
-func owner(skill *catalog.Skill, copied *resources.Copy) string {
+func owner(skill *catalog.Skill, copied *staging.Copy) string {
 	return skill.Path + "\n" + copied.Digest
 }
 
 // notStaged is why there is no copy.
 func (s *Server) notStaged(skill *catalog.Skill, err error) error {
-	var refused *resources.Error
+	var refused *contained.Error
 	if !errors.As(err, &refused) {
 		return err
 	}
 	switch refused.Rule {
-	case resources.NotFound, resources.NotDirectory:
+	case contained.NotFound, contained.NotDirectory:
 		return skills.Gone(skill, err)
-	case resources.Unreadable:
+	case contained.Unreadable:
 		s.log.Error("a skill cannot be copied for a run", "skill", skill.Name, "error", refused.Err)
 		return &failure.Failure{Code: failure.SandboxSetup, Message: refused.Message, Hint: refused.Hint, Cause: err}
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
@@ -73,7 +73,7 @@ func (s *Server) strReplace(ctx context.Context, raw json.RawMessage) (*mcp.Call
 		return nil, err
 	}
 	edit.file = display.Path(path.file)
-	err = s.write(workspace, len(edit.new)-len(edit.old), func(tree *resources.Tree) error {
+	err = s.write(workspace, len(edit.new)-len(edit.old), func(tree *contained.Dir) error {
 		return tree.Edit(path.file, maxEditedBytes, edit.apply)
 	})
 	if err != nil {

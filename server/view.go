@@ -10,6 +10,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
@@ -72,7 +73,7 @@ func (s *Server) view(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 		return nil, err
 	}
 	var result *mcp.CallToolResult
-	err = skills.WithTree(skill, func(tree *resources.Tree) (err error) {
+	err = skills.WithTree(skill, func(tree *contained.Dir) (err error) {
 		result, err = viewPath(tree, path.file, resources.URI(skill, path.file), lines)
 		return err
 	})
@@ -97,7 +98,7 @@ func (s *Server) viewWorkspace(ctx context.Context, path workspacePath, lines li
 }
 
 // viewPath views a file or lists a directory.
-func viewPath(tree *resources.Tree, file, uri string, lines lineRange) (*mcp.CallToolResult, error) {
+func viewPath(tree *contained.Dir, file, uri string, lines lineRange) (*mcp.CallToolResult, error) {
 	dir, err := tree.IsDir(file)
 	if err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func viewPath(tree *resources.Tree, file, uri string, lines lineRange) (*mcp.Cal
 		}
 		return listLevels(tree, file, viewDepth)
 	}
-	content, err := tree.Read(file, resources.Range{Limit: resources.MaxReadBytes})
+	content, err := tree.Read(file, contained.Range{Limit: contained.MaxReadBytes})
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func viewPath(tree *resources.Tree, file, uri string, lines lineRange) (*mcp.Cal
 		return viewLines(content, lines)
 	case lines.given:
 		return nil, failure.New(failure.InvalidArguments, "Leave `view_range` out.", "%s is no text, so it has no lines (%s)", display.Path(file), content.MIME)
-	case resources.IsImage(content.MIME):
+	case contained.IsImage(content.MIME):
 		return imageResult(tree, file)
 	}
 	link := mcp.NewResourceLink(uri, strings.ToValidUTF8(file, "\uFFFD"), display.Size(content.Size), content.MIME)

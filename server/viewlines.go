@@ -7,7 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
@@ -38,7 +38,7 @@ func newLineRange(bounds []int) (lineRange, error) {
 
 // viewLines shows lines with their numbers, and says how to go on where they
 // are too many for one answer.
-func viewLines(content resources.Content, wanted lineRange) (*mcp.CallToolResult, error) {
+func viewLines(content contained.Content, wanted lineRange) (*mcp.CallToolResult, error) {
 	lines := splitLines(string(content.Data))
 	if wanted.first > max(len(lines), 1) {
 		return nil, failure.New(failure.OutOfRange, "Give a start_line up to that.", "%s has %d lines%s", display.Path(content.Path), len(lines), countedIn(content))
@@ -75,7 +75,7 @@ func viewLines(content resources.Content, wanted lineRange) (*mcp.CallToolResult
 }
 
 // countedIn says in what lines were counted where that is not the whole file.
-func countedIn(content resources.Content) string {
+func countedIn(content contained.Content) string {
 	if content.Next == 0 {
 		return ""
 	}

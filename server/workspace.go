@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -51,7 +51,7 @@ func parseWorkspaceURI(uri string) (handle, file string, err error) {
 }
 
 // openWorkspaceURI opens the workspace of a URI and returns the path in it.
-func (s *Server) openWorkspaceURI(uri string) (*resources.Tree, string, error) {
+func (s *Server) openWorkspaceURI(uri string) (*contained.Dir, string, error) {
 	handle, file, err := parseWorkspaceURI(uri)
 	if err != nil {
 		return nil, "", err
@@ -69,17 +69,13 @@ func (s *Server) openWorkspaceURI(uri string) (*resources.Tree, string, error) {
 // openWorkspace opens a workspace, or its saved outputs where the path is that
 // of one, and returns the path in it. What lies in a workspace was made by
 // programs of skills, so the tree trusts nothing.
-func openWorkspace(workspace workspaces.Workspace, file string) (*resources.Tree, string, error) {
+func openWorkspace(workspace workspaces.Workspace, file string) (*contained.Dir, string, error) {
 	dir := workspace.Dir
 	if name, saved := strings.CutPrefix(file, sandbox.PrivateDir+"/"); saved {
 		dir, file = filepath.Join(workspace.Private, sandbox.SavedDir), name
 	}
-	tree, err := resources.OpenUntrusted(dir)
-	if err != nil {
-		return nil, "", err
-	}
-	tree.Hide(sandbox.PrivateDir)
-	return tree, file, nil
+	tree, err := contained.Open(dir, contained.Options{Untrusted: true, Hidden: sandbox.PrivateDir})
+	return tree, file, err
 }
 
 // savedURI names the file of a saved output.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
@@ -60,7 +61,7 @@ func (s *Server) noteStates(uris ...string) {
 	}
 }
 
-func (s *Server) noteState(uri string, tree *resources.Tree, file string) {
+func (s *Server) noteState(uri string, tree *contained.Dir, file string) {
 	handle, _, _ := parseWorkspaceURI(uri) // it was parsed before
 	news := &s.news
 	news.mu.Lock()

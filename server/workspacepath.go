@@ -9,7 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -55,9 +55,9 @@ func (s *Server) workspacePath(path, handle string) (workspacePath, error) {
 		return workspacePath{}, failure.New(failure.InvalidPath, hintWorkspacePath, "%s is no path in the workspace", display.Path(display.Clip(path, 120)))
 	}
 	var err error
-	read.file, err = resources.Clean(read.file)
-	var refused *resources.Error
-	if errors.As(err, &refused) && refused.Rule == resources.Absolute {
+	read.file, err = contained.Clean(read.file)
+	var refused *contained.Error
+	if errors.As(err, &refused) && refused.Rule == contained.Absolute {
 		return workspacePath{}, failure.New(failure.InvalidPath, hintWorkspacePath, "%s", refused.Message)
 	}
 	return read, err
@@ -72,7 +72,7 @@ func uriPath(uri, handle string) (workspacePath, error) {
 	if handle != "" && handle != named {
 		return workspacePath{}, failure.New(failure.InvalidArguments, "Leave `workspace` out.", "`workspace` and the URI in `path` name different workspaces")
 	}
-	file, err = resources.CleanBytes(file)
+	file, err = contained.CleanBytes(file)
 	return workspacePath{file: file, handle: named}, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
@@ -57,7 +58,7 @@ func toolProblems(skill *catalog.Skill) []catalog.Problem {
 	defer tree.Close()
 	file := filepath.Join(skill.Dir, "tools.json")
 	content, err := tree.ReadAll("tools.json", 0)
-	var refused *resources.Error
+	var refused *contained.Error
 	if errors.As(err, &refused) {
 		return []catalog.Problem{problemOf(skill, "tools-unreadable", file, refused.Message)}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server"
@@ -20,7 +20,7 @@ type runtime struct {
 	catalog    *catalog.Catalog
 	backend    sandbox.Backend // nil where nothing can be run
 	workspaces *workspaces.Store
-	copies     *resources.Copies
+	copies     *staging.Copies
 	server     *server.Server
 }
 
@@ -59,7 +59,7 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 	if r.workspaces, err = workspaces.New("", workspaces.Options{Logger: r.log}); err != nil {
 		return nil, err
 	}
-	if r.copies, err = resources.NewCopies("", resources.CopyOptions{Logger: r.log}); err != nil {
+	if r.copies, err = staging.New("", staging.Options{Logger: r.log}); err != nil {
 		return nil, err
 	}
 	r.server, err = server.New(server.Options{

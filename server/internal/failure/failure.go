@@ -12,7 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/policy"
-	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/queue"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
@@ -127,7 +128,7 @@ func (f *Failure) ToolResult() *mcp.CallToolResult {
 func Of(err error) *Failure {
 	var (
 		known *Failure
-		path  *resources.Error
+		path  *contained.Error
 		setup *sandbox.SetupError
 	)
 	switch {
@@ -145,7 +146,7 @@ func Of(err error) *Failure {
 		return &Failure{Code: WorkspaceLimit, Message: "too many workspaces are in use", Hint: "Wait until a run has ended, or go on in a workspace that you have.", Cause: err}
 	case errors.Is(err, queue.ErrBusy):
 		return &Failure{Code: SandboxBusy, Message: "too many programs are waiting to be run", Hint: "Wait until some of yours have ended, then try again.", Cause: err}
-	case errors.Is(err, sandbox.ErrUnavailable), errors.Is(err, workspaces.ErrClosed), errors.Is(err, resources.ErrCopiesClosed):
+	case errors.Is(err, sandbox.ErrUnavailable), errors.Is(err, workspaces.ErrClosed), errors.Is(err, staging.ErrClosed):
 		return &Failure{Code: SandboxUnavailable, Message: "the sandbox cannot run anything now", Hint: "Do the task without running scripts, or ask the user to restart skills-mcp.", Cause: err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Failure{Code: ExecutionCanceled, Message: "the request was canceled", Cause: err}
@@ -156,25 +157,25 @@ func Of(err error) *Failure {
 const hintNewWorkspace = "Call exec without `workspace` to get a new one."
 
 // pathCode gives the code of a refused path or read.
-func pathCode(rule resources.Rule) Code {
+func pathCode(rule contained.Rule) Code {
 	switch rule {
-	case resources.NotFound:
+	case contained.NotFound:
 		return FileNotFound
-	case resources.Invalid, resources.Absolute, resources.Traversal:
+	case contained.Invalid, contained.Absolute, contained.Traversal:
 		return InvalidPath
-	case resources.Escape:
+	case contained.Escape:
 		return PathEscape
-	case resources.IsDirectory:
+	case contained.IsDirectory:
 		return IsDirectory
-	case resources.NotDirectory:
+	case contained.NotDirectory:
 		return NotDirectory
-	case resources.SpecialFile:
+	case contained.SpecialFile:
 		return SpecialFile
-	case resources.OutOfRange:
+	case contained.OutOfRange:
 		return OutOfRange
-	case resources.TooLarge:
+	case contained.TooLarge:
 		return TooLarge
-	case resources.Denied:
+	case contained.Denied:
 		return PermissionDenied
 	}
 	return Internal

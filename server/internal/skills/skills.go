@@ -14,6 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -107,7 +108,7 @@ func (a Access) Readable(skill *catalog.Skill) func(file string) bool {
 }
 
 // WithTree opens a skill's directory for the time of one use.
-func WithTree(skill *catalog.Skill, use func(*resources.Tree) error) error {
+func WithTree(skill *catalog.Skill, use func(*contained.Dir) error) error {
 	tree, err := resources.OpenSkill(skill)
 	if err != nil {
 		return Gone(skill, err)
@@ -131,7 +132,7 @@ type Instructions struct {
 }
 
 // ReadInstructions reads a skill's instructions from its directory.
-func ReadInstructions(skill *catalog.Skill, tree *resources.Tree) (Instructions, error) {
+func ReadInstructions(skill *catalog.Skill, tree *contained.Dir) (Instructions, error) {
 	content, err := tree.ReadAll(skill.Entry, maxEntryBytes)
 	if err != nil {
 		return Instructions{}, err

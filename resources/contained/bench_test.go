@@ -1,0 +1,46 @@
+package contained_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
+)
+
+func BenchmarkRead(b *testing.B) {
+	dir := filetest.Plant(b, map[string]string{
+		"SKILL.md": strings.Repeat("Do this.\n", 300), "references/guide.md": "guide", "LICENSE": "Apache License",
+	})
+	tree := filetest.Open(b, dir, contained.Options{})
+	for _, name := range []string{"SKILL.md", "references/guide.md", "LICENSE"} {
+		b.Run(filepath.Base(name), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := tree.Read(name, contained.Range{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkList(b *testing.B) {
+	for _, size := range []int{10, 1000, 100_000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			dir := filetest.Plant(b, nil)
+			for i := range size {
+				filetest.Write(b, filepath.Join(dir, fmt.Sprintf("file-%06d.md", i)), "")
+			}
+			tree := filetest.Open(b, dir, contained.Options{})
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := tree.List(".", 1); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,61 @@
+package contained
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/skills-mcp/skills-mcp/resources/internal/fileid"
+)
+
+// State gives a text that differs from an earlier one where what name leads to
+// has changed since: a file's content, or what lies in a directory and the
+// directories below it, as far as it is listed. A path that leads to nothing
+// that can be read has a state too. Files are not opened: they are known by
+// identity, size and times, and of a directory as many names are looked at as
+// [Dir.List] looks at.
+func (d *Dir) State(name string) string {
+	state, err := d.state(name)
+	var refused *Error
+	if errors.As(err, &refused) {
+		return string(refused.Rule)
+	}
+	return state
+}
+
+func (d *Dir) state(name string) (string, error) {
+	clean, err := d.clean(name)
+	if err != nil {
+		return "", err
+	}
+	info, err := d.stat(clean, name)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return stateOf(info), nil
+	}
+	sum := sha256.New()
+	_, err = d.walk(name, func(clean string, info fs.FileInfo) error {
+		fmt.Fprintf(sum, "%q %s\n", clean, stateOf(info))
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// stateOf tells the states of one file apart, and its successors'. A
+// directory's is told by what lies in it.
+func stateOf(info fs.FileInfo) string {
+	if info.IsDir() {
+		return "directory"
+	}
+	if id, now, ok := fileid.Of(info); ok {
+		return fmt.Sprintf("%v %v %v", info.Mode(), id, now)
+	}
+	return fmt.Sprintf("%v %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano())
+}

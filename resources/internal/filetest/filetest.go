@@ -1,0 +1,128 @@
+// Package filetest has what the tests of resources share: directories, honest
+// and hostile, and checks of refusals.
+package filetest
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
+)
+
+// Plant writes files below a new directory and gives that. A name that ends
+// in a slash is a directory.
+func Plant(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "planted")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		host := filepath.Join(dir, name)
+		if strings.HasSuffix(name, "/") {
+			if err := os.MkdirAll(host, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		Write(t, host, content)
+	}
+	return dir
+}
+
+func Write(t testing.TB, host, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(host), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(host, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Open opens a directory until the test ends.
+func Open(t testing.TB, path string, options contained.Options) *contained.Dir {
+	t.Helper()
+	dir, err := contained.Open(path, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := dir.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// Skill is a skill without prefix whose directory is dir.
+func Skill(dir string) *catalog.Skill {
+	return &catalog.Skill{Name: "planted", Path: "planted", Dir: dir, Entry: "SKILL.md"}
+}
+
+const document = "---\nname: %s\ndescription: Does a thing for a test.\n---\n\nBody.\n"
+
+// EntryDocument is a valid SKILL.md.
+func EntryDocument(name string) string { return strings.Replace(document, "%s", name, 1) }
+
+// WantRule checks that an error is a refusal by that rule, and fit to be shown.
+func WantRule(t testing.TB, err error, want contained.Rule) {
+	t.Helper()
+	var e *contained.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("got error %v, want a refusal by %s", err, want)
+	}
+	if e.Rule != want {
+		t.Errorf("refused by %s (%v), want %s", e.Rule, e, want)
+	}
+	if e.Message == "" || e.Hint == "" {
+		t.Errorf("a refusal by %s without message (%q) or hint (%q)", e.Rule, e.Message, e.Hint)
+	}
+	if strings.Contains(e.Message, os.TempDir()) {
+		t.Errorf("message %q shows a host path", e.Message)
+	}
+	if strings.ContainsFunc(e.Message, func(r rune) bool { return r < ' ' }) {
+		t.Errorf("message %q holds control characters", e.Message)
+	}
+}
+
+// RuleOf gives the rule of a refusal, or an empty one.
+func RuleOf(err error) contained.Rule {
+	var e *contained.Error
+	if errors.As(err, &e) {
+		return e.Rule
+	}
+	return ""
+}
+
+// Seeded checks that a fuzz target has something to start from.
+func Seeded(f *testing.F, seeds int) {
+	f.Helper()
+	if seeds == 0 {
+		f.Fatal("no seeds")
+	}
+}
+
+// CleanPaths are paths that are taken, and the form they are brought into.
+var CleanPaths = []struct{ Give, Want string }{
+	{"SKILL.md", "SKILL.md"},
+	{".", "."},
+	{"./", "."},
+	{"./x", "x"},
+	{"x/", "x"},
+	{"x//y", "x/y"},
+	{"x/.", "x"},
+	{"./x/././y/", "x/y"},
+	{"a b/ü#?%[1].md", "a b/ü#?%[1].md"},
+	{"...", "..."},
+	{"a..b/..c", "a..b/..c"},
+	{"line\nbreak", "line\nbreak"},
+	{"~/x", "~/x"},
+	{strings.Repeat("a/", 63) + "a", strings.Repeat("a/", 63) + "a"},
+	{strings.Repeat("./", 100) + "a", "a"},
+	{strings.Repeat("a", 4096), strings.Repeat("a", 4096)},
+}
