@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -34,8 +33,7 @@ type bodies struct {
 
 var errTooManyBodies = errors.New("too many long messages at once")
 
-// read reads the body of a request and puts it back for the next reader, or
-// answers what cannot be a message. release is to be called when the request
+// read reads the body of a request, or answers what cannot be a message. release is to be called when the request
 // is over.
 func (b *bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
 	var held int
@@ -49,7 +47,6 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, rele
 	if err == nil && !utf8.Valid(body) {
 		refuse(w, http.StatusBadRequest, mcp.PARSE_ERROR, "the message is not UTF-8")
 	} else if err == nil {
-		setBody(r, body)
 		return body, release, true
 	} else {
 		refuseBody(w, err)
@@ -123,9 +120,4 @@ func refuseBody(w http.ResponseWriter, err error) {
 	default:
 		refuse(w, http.StatusBadRequest, mcp.PARSE_ERROR, "the body cannot be read")
 	}
-}
-
-func setBody(r *http.Request, body []byte) {
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	r.ContentLength = int64(len(body))
 }

@@ -2,7 +2,10 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
 // mcpEndpoint is streamable HTTP: it stands in front of the router and the
@@ -36,7 +40,9 @@ func (s *Server) newMCPEndpoint(ctx context.Context, bodies *bodies) *mcpEndpoin
 		library.Handle(discarded{}, &mcpserver.HTTPRequest{Method: http.MethodDelete, Context: ctx,
 			Header: http.Header{mcpserver.HeaderKeySessionID: {id}}})
 	}
-	return &mcpEndpoint{server: s, bodies: bodies, sessions: sessions, next: s.routed(library)}
+	return &mcpEndpoint{server: s, bodies: bodies, sessions: sessions, next: func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
+		s.router.ServeHTTP(library, w, r, head, body)
+	}}
 }
 
 // discarded is an answer that nobody reads.
@@ -58,7 +64,7 @@ func (e *mcpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(unreadTimeout))
 	})
 	defer done()
-	r = r.WithContext(ctx)
+	r = r.WithContext(request.WithSender(ctx, sender(r)))
 	var head jsonrpc.Message
 	if r.Method == http.MethodPost {
 		var wrong *jsonrpc.Error
@@ -159,6 +165,10 @@ func (e *mcpEndpoint) inSession(w http.ResponseWriter, r *http.Request, id strin
 		stream.carry(ctx, session.due, stream.teller(nil), func() { e.next(stream, r.WithContext(ctx), head, body) })
 		return
 	}
+	if head.Method == string(mcp.MethodNotificationCancelled) {
+		session.due.Cancel(head.Params)
+		body = []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`)
+	}
 	ctx, cancel := during(context.WithoutCancel(r.Context()), lasting)
 	defer cancel()
 	e.next(w, r.WithContext(client.With(ctx, session.due)), head, body)
@@ -172,4 +182,14 @@ func during(ctx, other context.Context) (context.Context, context.CancelFunc) {
 		stop()
 		cancel()
 	}
+}
+
+// sender names who sent an HTTP request, as far as that is known: the address,
+// and the credentials for what stands before the server.
+func sender(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return fmt.Sprintf("%s %x", host, sha256.Sum256([]byte(r.Header.Get("Authorization"))))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/router"
 )
 
 // maxSSECalls bounds the requests of one session that are not answered yet,
@@ -38,6 +39,7 @@ type sseEndpoint struct {
 // sseSession lasts as long as its stream.
 type sseSession struct {
 	ctx    context.Context
+	client *client.Client
 	stream *eventStream
 	calls  sync.WaitGroup
 	slots  chan struct{} // one for each call under way
@@ -63,7 +65,7 @@ func (e *sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
 	id, due := rand.Text(), client.New()
 	library := mcpserver.NewInProcessSession(id, nil)
 	ctx := client.With(e.server.mcp.WithContext(r.Context(), library), due)
-	session := &sseSession{ctx: ctx, stream: newEventStream(w), slots: make(chan struct{}, maxSSECalls)}
+	session := &sseSession{ctx: ctx, client: due, stream: newEventStream(w), slots: make(chan struct{}, maxSSECalls)}
 	if err := e.server.mcp.RegisterSession(ctx, library); err != nil {
 		http.Error(w, "The session cannot be opened", http.StatusInternalServerError)
 		return
@@ -189,14 +191,14 @@ func (e *sseEndpoint) take(id string, head jsonrpc.Message, body []byte, done fu
 		return http.StatusNotFound
 	}
 	if head.Method == string(mcp.MethodNotificationCancelled) {
-		e.server.running.Cancel(session.ctx, head.Params)
+		session.client.Cancel(head.Params)
 		done()
 		return http.StatusAccepted
 	}
 	if !head.IsRequest() {
 		session.calls.Go(func() {
 			defer done()
-			_, _ = e.server.route(session.ctx, head, body)
+			e.server.router.Forward(session.ctx, body)
 		})
 		return http.StatusAccepted
 	}
@@ -208,7 +210,7 @@ func (e *sseEndpoint) take(id string, head jsonrpc.Message, body []byte, done fu
 	session.mu.Lock()
 	session.listeners.take(head)
 	session.mu.Unlock()
-	ctx, end := e.server.running.Begin(session.ctx, head.ID)
+	ctx, end := session.client.Begin(session.ctx, head.ID)
 	session.calls.Go(func() {
 		defer func() { <-session.slots }()
 		defer done()
@@ -222,13 +224,9 @@ func (e *sseEndpoint) take(id string, head jsonrpc.Message, body []byte, done fu
 
 // answer writes the answer to a request.
 func (e *sseEndpoint) answer(ctx context.Context, session *sseSession, head jsonrpc.Message, body []byte) {
-	response, err := e.server.route(ctx, head, body)
-	if err != nil {
-		e.server.log.Error("request failed", "method", head.Method, "error", err)
-		response = refusal(head, failure.Of(err))
-	}
+	response := e.server.router.Route(ctx, head, body)
 	if err := request.Reserve(ctx, int64(len(response))/3); err != nil {
-		response = refusal(head, failure.Of(err))
+		response = router.Refusal(head, failure.Of(err))
 	}
 	_ = session.write(jsonrpc.Message{ID: head.ID}, response)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
+	"github.com/skills-mcp/skills-mcp/server/internal/router"
 )
 
 // stdioFront stands between a client and the library. Its reader waits for
@@ -107,7 +108,7 @@ func (f *stdioFront) serve(ctx context.Context, request *pendingMessage, line []
 		ctx, end = f.turns.begin(ctx)
 		defer end()
 	}
-	response := f.answer(ctx, request.head, line)
+	response := f.server.router.Route(ctx, request.head, line)
 	_ = f.out.put(func() [][]byte {
 		if !f.pending.wanted(request) {
 			return nil
@@ -116,20 +117,6 @@ func (f *stdioFront) serve(ctx context.Context, request *pendingMessage, line []
 		defer f.mu.Unlock()
 		return f.listeners.lines(jsonrpc.Message{ID: request.head.ID}, append(response, '\n'))
 	})
-}
-
-// answer gives the library's answer to a request, or one without it where the
-// request ended before its turn came.
-func (f *stdioFront) answer(ctx context.Context, head jsonrpc.Message, line []byte) []byte {
-	err := ctx.Err()
-	if err == nil {
-		var response []byte
-		if response, err = f.server.route(ctx, head, line); err == nil {
-			return response
-		}
-		f.server.log.Error("request failed", "method", head.Method, "error", err)
-	}
-	return refusal(head, failure.Of(err))
 }
 
 // forward passes on what needs no answer to the library. It is lost where too
@@ -187,7 +174,7 @@ func (f *stdioFront) refuse(head jsonrpc.Message, code int, message string) {
 
 // refuseBusy answers a request for which there is no room.
 func (f *stdioFront) refuseBusy(head jsonrpc.Message) {
-	f.refuseLine(refusal(head, failure.New(failure.SandboxBusy, "Wait until some of yours have been answered, then try again.",
+	f.refuseLine(router.Refusal(head, failure.New(failure.SandboxBusy, "Wait until some of yours have been answered, then try again.",
 		"too many requests are pending")))
 }
 
@@ -196,20 +183,4 @@ func (f *stdioFront) refuseLine(line []byte) {
 		f.out.fail(err)
 		f.stop()
 	}
-}
-
-// refusal is the answer to a request that the library has no part in.
-func refusal(head jsonrpc.Message, f *failure.Failure) []byte {
-	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": head.ID}
-	if head.Method == string(mcp.MethodToolsCall) {
-		// Required from protocol version 2026-07-28 on, ignored before.
-		answer["result"] = map[string]any{"resultType": mcp.ResultTypeComplete, "content": f.ToolResult().Content, "isError": true}
-	} else {
-		answer["error"] = f.RPCError()
-	}
-	encoded, err := json.Marshal(answer)
-	if err != nil {
-		return []byte("{}") // of parts that were JSON
-	}
-	return encoded
 }

@@ -7,6 +7,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
+	"github.com/skills-mcp/skills-mcp/server/internal/router"
 )
 
 func (s *Server) hookSubscriptions(hooks *mcpserver.Hooks) {
@@ -18,10 +19,10 @@ func (s *Server) hookSubscriptions(hooks *mcpserver.Hooks) {
 		subs.Remove(ctx, "", request.Params.URI)
 	})
 	hooks.AddBeforeSubscriptionsListen(func(ctx context.Context, _ any, request *mcp.SubscriptionsListenRequest) {
-		s.subscribe(ctx, jsonrpc.Key(answerFrom(ctx).id), request.Params.Notifications.ResourceSubscriptions...)
+		s.subscribe(ctx, jsonrpc.Key(router.ID(ctx)), request.Params.Notifications.ResourceSubscriptions...)
 	})
 	hooks.AddAfterSubscriptionsListen(func(ctx context.Context, _ any, request *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
-		subs.Remove(ctx, jsonrpc.Key(answerFrom(ctx).id), request.Params.Notifications.ResourceSubscriptions...)
+		subs.Remove(ctx, jsonrpc.Key(router.ID(ctx)), request.Params.Notifications.ResourceSubscriptions...)
 	})
 }
 
