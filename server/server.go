@@ -78,7 +78,6 @@ type Server struct {
 	sessions      sessions
 	probes        probes
 	subscriptions client.Subscriptions
-	unread        unread
 	news          workspaceNews
 	// edits lets one call at a time write to workspaces, so that none undoes
 	// what another did.

@@ -44,11 +44,11 @@ type Client struct {
 	ready chan struct{}
 	// running are the client's requests that can be canceled, by the keys of
 	// their ids.
-	running map[string][]*context.CancelFunc
+	running map[string][]*context.CancelCauseFunc
 }
 
 func New() *Client {
-	return &Client{pending: map[Notice]struct{}{}, ready: make(chan struct{}, 1), running: map[string][]*context.CancelFunc{}}
+	return &Client{pending: map[Notice]struct{}{}, ready: make(chan struct{}, 1), running: map[string][]*context.CancelCauseFunc{}}
 }
 
 // Notify notes something to tell.

@@ -3,10 +3,17 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
+
+var errCanceled = errors.New("canceled by the client")
+
+// Canceled reports whether the context of a request ended because its client
+// canceled it.
+func Canceled(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errCanceled) }
 
 // Begin notes a request of the client, if there is one, so that Cancel ends its
 // context, until end is called. The library does so too, but takes ids for the
@@ -15,7 +22,7 @@ func (c *Client) Begin(ctx context.Context, id json.RawMessage) (_ context.Conte
 	if c == nil {
 		return ctx, func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	key := jsonrpc.Key(id)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -23,8 +30,8 @@ func (c *Client) Begin(ctx context.Context, id json.RawMessage) (_ context.Conte
 	return ctx, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		cancel()
-		others := slices.DeleteFunc(c.running[key], func(other *context.CancelFunc) bool { return other == &cancel })
+		cancel(nil)
+		others := slices.DeleteFunc(c.running[key], func(other *context.CancelCauseFunc) bool { return other == &cancel })
 		if c.running[key] = others; len(others) == 0 {
 			delete(c.running, key)
 		}
@@ -36,6 +43,6 @@ func (c *Client) Cancel(params json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, cancel := range c.running[jsonrpc.Key(jsonrpc.CanceledID(params))] {
-		(*cancel)()
+		(*cancel)(errCanceled)
 	}
 }

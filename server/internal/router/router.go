@@ -80,9 +80,6 @@ func (a *answer) fail(f *failure.Failure) {
 	a.failure = f
 }
 
-// ID returns the id of a request as its client wrote it.
-func ID(ctx context.Context) json.RawMessage { return answerFrom(ctx).id }
-
 // admit takes a request and returns the message that the library is to see,
 // with the context that leads back to the answer.
 func (rt *Router) admit(ctx context.Context, head jsonrpc.Message, message json.RawMessage) (context.Context, json.RawMessage, *answer) {

@@ -1,4 +1,4 @@
-package server
+package web
 
 import (
 	"errors"
@@ -7,9 +7,10 @@ import (
 	"os"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
 // What the bodies of requests may cost.
@@ -44,13 +45,10 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, rele
 		held = 0
 	}
 	body, err := b.collect(w, r, &held)
-	if err == nil && !utf8.Valid(body) {
-		refuse(w, http.StatusBadRequest, mcp.PARSE_ERROR, "the message is not UTF-8")
-	} else if err == nil {
+	if err == nil {
 		return body, release, true
-	} else {
-		refuseBody(w, err)
 	}
+	refuseBody(w, err)
 	release()
 	return nil, nil, false
 }
@@ -64,11 +62,11 @@ func (b *bodies) collect(w http.ResponseWriter, r *http.Request, held *int) ([]b
 	// The connection's reader goes on after the body, to see its end.
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	end := time.Now().Add(bodyTimeout)
-	limited := http.MaxBytesReader(w, r.Body, maxMessageBytes)
+	limited := http.MaxBytesReader(w, r.Body, jsonrpc.MaxMessageBytes)
 	body := make([]byte, 0, 4<<10)
 	for {
 		if len(body) == cap(body) {
-			room := min(2*cap(body), maxMessageBytes+1)
+			room := min(2*cap(body), jsonrpc.MaxMessageBytes+1)
 			if err := b.hold(room-smallBodyBytes, held); err != nil {
 				return nil, err
 			}

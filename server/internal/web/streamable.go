@@ -1,9 +1,8 @@
-package server
+package web
 
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -21,27 +20,28 @@ import (
 // library, gives every request the lifetime that its protocol version asks
 // for, and carries what clients are to be told of changes.
 type mcpEndpoint struct {
-	server   *Server
+	opts     Options
+	unread   *unread
 	bodies   *bodies
 	sessions *httpSessions
 	// next is the router, and behind it the library.
 	next func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte)
 }
 
-func (s *Server) newMCPEndpoint(ctx context.Context, bodies *bodies) *mcpEndpoint {
-	sessions := newHTTPSessions(ctx, s.opts.Now, &s.subscriptions)
+func newMCPEndpoint(ctx context.Context, opts Options, bodies *bodies, unread *unread) *mcpEndpoint {
+	sessions := newHTTPSessions(ctx, opts.Now, opts.Subscriptions)
 	// Our own check of Host is stricter than the library's, and knows the
 	// hosts that the operator allows.
-	library := mcpserver.NewStreamableHTTPServer(s.mcp,
+	library := mcpserver.NewStreamableHTTPServer(opts.Router.Library,
 		mcpserver.WithSessionIdManager(sessions),
 		mcpserver.WithDisableLocalhostProtection(true),
-		mcpserver.WithStreamableHTTPLogger(s.log))
+		mcpserver.WithStreamableHTTPLogger(opts.Log))
 	sessions.forgo = func(id string) {
 		library.Handle(discarded{}, &mcpserver.HTTPRequest{Method: http.MethodDelete, Context: ctx,
 			Header: http.Header{mcpserver.HeaderKeySessionID: {id}}})
 	}
-	return &mcpEndpoint{server: s, bodies: bodies, sessions: sessions, next: func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
-		s.router.ServeHTTP(library, w, r, head, body)
+	return &mcpEndpoint{opts: opts, bodies: bodies, unread: unread, sessions: sessions, next: func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
+		opts.Router.ServeHTTP(library, w, r, head, body)
 	}}
 }
 
@@ -60,7 +60,7 @@ func (e *mcpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	ctx, done := e.server.unread.begin(r.Context(), func() {
+	ctx, done := e.unread.begin(r.Context(), func() {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(unreadTimeout))
 	})
 	defer done()
@@ -126,16 +126,12 @@ func (e *mcpEndpoint) initialize(w http.ResponseWriter, r *http.Request, head js
 // listen serves a request to listen, and tells its client of changes once it
 // is acknowledged.
 func (e *mcpEndpoint) listen(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
-	subs := &e.server.subscriptions
-	if !subs.Room() {
+	due, ok := e.opts.Subscriptions.Listen(head)
+	if !ok {
 		refuse(w, http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, "too many clients listen; try again later")
 		return
 	}
-	var params mcp.SubscriptionsListenParams
-	_ = json.Unmarshal(head.Params, &params) // the library refuses what is wrong
-	due := client.New()
-	subs.Join(due, client.Listed(params.Notifications))
-	defer subs.Leave(due)
+	defer e.opts.Subscriptions.Leave(due)
 	stream := newEventStream(&listenWriter{ResponseWriter: w})
 	stream.carry(r.Context(), due, stream.teller(head.ID), func() {
 		e.next(stream, r.WithContext(client.With(r.Context(), due)), head, body)
