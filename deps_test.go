@@ -132,8 +132,7 @@ func roomViolations(p goPackage, dir string) []string {
 			found = append(found, fmt.Sprintf("%s: imports %s", dir, target))
 		}
 	}
-	found = append(found, sandboxViolations(p, dir)...)
-	return append(found, resourcesViolations(p, dir)...)
+	return slices.Concat(found, sandboxViolations(p, dir), resourcesViolations(p, dir), serverViolations(p, dir))
 }
 
 // resourcesViolations holds the order of resources: staging and the URIs stand
@@ -147,6 +146,51 @@ func resourcesViolations(p goPackage, dir string) []string {
 	var found []string
 	for _, imported := range p.Imports {
 		if target, ours := inModule(imported); ours && slices.Contains(banned, target) {
+			found = append(found, fmt.Sprintf("%s: imports %s", dir, target))
+		}
+	}
+	return found
+}
+
+// serverImports says what each package below server may import of ours: other
+// packages there by their names, and other rooms. None imports server itself,
+// and what speaks to clients knows nothing of skills and sandboxes.
+var serverImports = map[string][]string{
+	"display": {},
+	"failure": {"display", "policy", "resources", "sandbox"},
+	"schema":  {"display", "failure"},
+	"skills":  {"failure", "catalog", "policy", "resources", "internal"},
+
+	"jsonrpc": {},
+	"request": {},
+	"client":  {"jsonrpc"},
+	"router":  {"client", "failure", "jsonrpc"},
+	"stream":  {"client", "failure", "jsonrpc", "router"},
+	"stdio":   {"client", "failure", "jsonrpc", "request", "router", "stream"},
+	"web":     {"client", "failure", "jsonrpc", "request", "router", "stream"},
+}
+
+func serverViolations(p goPackage, dir string) []string {
+	name, below := strings.CutPrefix(dir, "server/")
+	if !below {
+		return nil
+	}
+	name = strings.TrimPrefix(name, "internal/")
+	allowed, known := serverImports[name]
+	if !known {
+		return []string{fmt.Sprintf("%s: no such part of server", dir)}
+	}
+	var found []string
+	for _, imported := range p.imports() {
+		target, ours := inModule(imported)
+		if !ours || target == dir || slices.Contains(testLeaves, target) || room(target) == "testdata" {
+			continue
+		}
+		part, below := strings.CutPrefix(target, "server/internal/")
+		if !below {
+			part = room(target)
+		}
+		if !slices.Contains(allowed, part) {
 			found = append(found, fmt.Sprintf("%s: imports %s", dir, target))
 		}
 	}
@@ -272,7 +316,12 @@ func TestImportRulesFindWhatBreaksThem(t *testing.T) {
 			goPackage{ImportPath: module + "/sandbox/local", Name: "local", XTestImports: []string{module + "/sandbox/sandboxtest", module + "/sandbox/workspaces"}},
 			nil,
 		},
-		{"the server uses mcp-go", ours("server/wire", "github.com/mark3labs/mcp-go/mcp"), nil},
+		{"the server uses mcp-go", ours("server/internal/router", "github.com/mark3labs/mcp-go/mcp"), nil},
+		{"a transport uses the router", ours("server/internal/web", module+"/server/internal/router"), nil},
+		{"another transport", ours("server/internal/web", module+"/server/internal/stdio"), []string{"server/internal/web: imports server/internal/stdio"}},
+		{"a transport that knows skills", ours("server/internal/web", module+"/resources"), []string{"server/internal/web: imports resources"}},
+		{"the server from a transport", ours("server/internal/web", module+"/server"), []string{"server/internal/web: imports server"}},
+		{"a part of server without rules", ours("server/internal/attic"), []string{"server/internal/attic: no such part of server"}},
 		{
 			"a test uses the fixtures",
 			goPackage{ImportPath: module + "/catalog", Name: "catalog", TestImports: []string{module + "/testdata"}},
@@ -330,7 +379,7 @@ func TestImportRulesFindWhatBreaksThem(t *testing.T) {
 			goPackage{ImportPath: module + "/policy", Name: "policy", Deps: []string{"github.com/mark3labs/mcp-go/mcp"}},
 			[]string{"policy: depends on github.com/mark3labs/mcp-go/mcp"},
 		},
-		{"a vague name", ours("server/utils"), []string{"server/utils: the package's name says nothing about what it holds"}},
+		{"a vague name", ours("internal/utils"), []string{"internal/utils: the package's name says nothing about what it holds"}},
 		{"a room without rules", ours("attic"), []string{"attic: no such room"}},
 	}
 	for _, test := range tests {

@@ -17,6 +17,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/router"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -35,11 +36,23 @@ const (
 )
 
 // extensionMethods are the methods that SEP-2640 adds. Each takes the
-// request's params and gives the fields of its result.
-var extensionMethods = map[string]func(*Server, context.Context, json.RawMessage) (any, error){
-	"skills/list":              (*Server).listSkills,
-	"skills/get":               (*Server).getSkill,
-	"resources/directory/read": (*Server).readDirectory,
+// request's params and returns the fields of its result.
+func (s *Server) extensionMethods() map[string]router.Method {
+	methods := map[string]router.Method{
+		"skills/list":              s.listSkills,
+		"skills/get":               s.getSkill,
+		"resources/directory/read": s.readDirectory,
+	}
+	for name, serve := range methods {
+		methods[name] = func(ctx context.Context, params json.RawMessage) (any, error) {
+			result, err := serve(ctx, params)
+			if err != nil {
+				s.logFailure(name, failure.Of(err))
+			}
+			return result, err
+		}
+	}
+	return methods
 }
 
 // skillEntry is SEP-2640's Skill.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/router"
 )
 
 // pageSize is how many entries a page of a list holds.
@@ -20,7 +21,7 @@ const pageSize = 500
 // filled here. The library has checked by then that the cursor is base64.
 func (s *Server) hookLists(hooks *mcpserver.Hooks) {
 	hooks.AddAfterListResources(func(ctx context.Context, _ any, request *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
-		if s.hookRouter(ctx) {
+		if router.Served(ctx) {
 			return
 		}
 		page, next := skillPage(s.skills.Snapshot(), request.Params.Cursor)

@@ -10,6 +10,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/router"
 )
 
 // As with resources, every prompt is led to one that the library knows;
@@ -54,7 +55,7 @@ func (s *Server) getPrompt(ctx context.Context, request mcp.GetPromptRequest) (*
 	if err != nil {
 		f := failure.Of(err)
 		s.logFailure("prompts/get", f)
-		answerFrom(ctx).fail(f)
+		router.Fail(ctx, f)
 		return nil, errors.New(f.Error())
 	}
 	return mcp.NewGetPromptResult(display.Line(skill.Description), []mcp.PromptMessage{

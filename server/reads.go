@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/router"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -47,7 +48,7 @@ func (s *Server) readURI(ctx context.Context, request mcp.ReadResourceRequest) (
 	if err != nil {
 		f := failure.Of(about(uri, err))
 		s.logFailure("resources/read", f)
-		answerFrom(ctx).fail(f)
+		router.Fail(ctx, f)
 		return nil, errors.New(f.Error())
 	}
 	return []mcp.ResourceContents{contents}, nil

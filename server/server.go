@@ -13,14 +13,12 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
@@ -30,6 +28,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
+	"github.com/skills-mcp/skills-mcp/server/internal/router"
 	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
@@ -72,6 +71,7 @@ type Server struct {
 	opts          Options
 	log           *slog.Logger
 	mcp           *mcpserver.MCPServer
+	router        *router.Router
 	tools         []tool
 	skills        skills.Access
 	schemas       schema.Set
@@ -79,8 +79,6 @@ type Server struct {
 	sessions      sessions
 	probes        probes
 	subscriptions client.Subscriptions
-	running       client.Running
-	unread        unread
 	news          workspaceNews
 	// edits lets one call at a time write to workspaces, so that none undoes
 	// what another did.
@@ -115,6 +113,7 @@ func New(opts Options) (*Server, error) {
 		s.tools = append(s.tools, tools...)
 	}
 	s.mcp = s.newLibraryServer()
+	s.router = &router.Router{Library: s.mcp, Methods: s.extensionMethods(), Log: s.log}
 	if err := s.registerTools(); err != nil {
 		return nil, err
 	}
@@ -138,6 +137,7 @@ func (s *Server) newLibraryServer() *mcpserver.MCPServer {
 		mcpserver.WithExtensions(extensionCapability),
 		mcpserver.WithResourceCompletionProvider(completer{s}),
 		mcpserver.WithStrictInputSchemaDefault(),
+		mcpserver.WithToolHandlerMiddleware(router.Cancelable),
 		mcpserver.WithHooks(s.hooks()),
 	)
 }
@@ -152,12 +152,6 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		s.sessions.drop(session.SessionID())
 	})
-	hooks.AddOnError(func(ctx context.Context, id any, method mcp.MCPMethod, _ any, err error) {
-		a := answerFrom(ctx)
-		if f := unreadable(cmp.Or(a.method, string(method)), err); f != nil {
-			a.fail(f)
-		}
-		s.log.Debug("request failed", "method", method, "id", id, "error", err)
-	})
+	router.HookErrors(hooks, s.log)
 	return hooks
 }

@@ -69,11 +69,6 @@ func (s *Server) call(t tool) func(context.Context, mcp.CallToolRequest) (*mcp.C
 		arguments, err := s.schemas.Check(name, request)
 		if err == nil {
 			ctx = withProgress(ctx, s.mcp, request)
-			if lasting := answerFrom(ctx).lasting; lasting != nil {
-				var stop func()
-				ctx, stop = during(ctx, lasting)
-				defer stop()
-			}
 			result, err = t.handle(ctx, arguments)
 		}
 		if err != nil {

@@ -1,11 +1,9 @@
 package server
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
@@ -17,10 +15,6 @@ import (
 // maxNewsURIs bounds the URIs of one workspace whose changes are looked for:
 // each is looked at after every run there.
 const maxNewsURIs = 1000
-
-// expiryInterval is how often it is looked whether a workspace or a session has
-// expired, so that subscribers hear of it though nobody calls.
-const expiryInterval = time.Minute
 
 // workspaceNews knows in which state the subscribers of files of workspaces
 // last heard of them.
@@ -158,37 +152,5 @@ func (s *Server) tellSubscribers(changed map[string]bool) {
 				due.Notify(client.Updated(uri))
 			}
 		}
-	}
-}
-
-// expireWorkspaces removes workspaces when their time has come, until stop is
-// called.
-func (s *Server) expireWorkspaces(ctx context.Context) (stop func()) {
-	if s.opts.Workspaces == nil {
-		return func() {}
-	}
-	return everyMinute(ctx, func() { s.opts.Workspaces.Expire() })
-}
-
-// everyMinute calls expire again and again until stop is called, which waits
-// for it.
-func everyMinute(ctx context.Context, expire func()) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var looking sync.WaitGroup
-	looking.Go(func() {
-		ticker := time.NewTicker(expiryInterval)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				expire()
-			}
-		}
-	})
-	return func() {
-		cancel()
-		looking.Wait()
 	}
 }

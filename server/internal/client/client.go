@@ -42,10 +42,13 @@ type Client struct {
 	order   []Notice // the keys of pending
 	// ready holds a token while something may be pending.
 	ready chan struct{}
+	// running are the client's requests that can be canceled, by the keys of
+	// their ids.
+	running map[string][]*context.CancelCauseFunc
 }
 
 func New() *Client {
-	return &Client{pending: map[Notice]struct{}{}, ready: make(chan struct{}, 1)}
+	return &Client{pending: map[Notice]struct{}{}, ready: make(chan struct{}, 1), running: map[string][]*context.CancelCauseFunc{}}
 }
 
 // Notify notes something to tell.

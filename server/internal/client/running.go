@@ -3,63 +3,46 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
-	"sync"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
-// Running are the requests of clients that last longer than one request, so
-// that a notification can cancel one. The library has them too, but takes ids
-// for the same that are not: "1" and 1, or large numbers.
-type Running struct {
-	mu   sync.Mutex
-	byID map[runningID][]*context.CancelFunc
-}
+var errCanceled = errors.New("canceled by the client")
 
-// runningID is an id and whose it is.
-type runningID struct {
-	client *Client
-	key    string
-}
+// Canceled reports whether the context of a request ended because its client
+// canceled it.
+func Canceled(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errCanceled) }
 
-// Begin notes a request of the context's client, if it has one, until end is
-// called.
-func (r *Running) Begin(ctx context.Context, id json.RawMessage) (_ context.Context, end func()) {
-	client := From(ctx)
-	if client == nil {
+// Begin notes a request of the client, if there is one, so that Cancel ends its
+// context, until end is called. The library does so too, but takes ids for the
+// same that are not: "1" and 1, or large numbers.
+func (c *Client) Begin(ctx context.Context, id json.RawMessage) (_ context.Context, end func()) {
+	if c == nil {
 		return ctx, func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	at := runningID{client, jsonrpc.Key(id)}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.byID == nil {
-		r.byID = map[runningID][]*context.CancelFunc{}
-	}
-	r.byID[at] = append(r.byID[at], &cancel)
+	ctx, cancel := context.WithCancelCause(ctx)
+	key := jsonrpc.Key(id)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running[key] = append(c.running[key], &cancel)
 	return ctx, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		cancel()
-		others := slices.DeleteFunc(r.byID[at], func(other *context.CancelFunc) bool { return other == &cancel })
-		if r.byID[at] = others; len(others) == 0 {
-			delete(r.byID, at)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		cancel(nil)
+		others := slices.DeleteFunc(c.running[key], func(other *context.CancelCauseFunc) bool { return other == &cancel })
+		if c.running[key] = others; len(others) == 0 {
+			delete(c.running, key)
 		}
 	}
 }
 
-// Cancel ends the requests that a notification names, and reports whether its
-// context has a client.
-func (r *Running) Cancel(ctx context.Context, params json.RawMessage) bool {
-	client := From(ctx)
-	if client == nil {
-		return false
+// Cancel ends the requests that a notification's parameters name.
+func (c *Client) Cancel(params json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, cancel := range c.running[jsonrpc.Key(jsonrpc.CanceledID(params))] {
+		(*cancel)(errCanceled)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, cancel := range r.byID[runningID{client, jsonrpc.Key(jsonrpc.CanceledID(params))}] {
-		(*cancel)()
-	}
-	return true
 }

@@ -2,10 +2,14 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
 // What subscriptions may cost, so that a client that retries in a loop with
@@ -22,16 +26,13 @@ const (
 	maxListeners = 2000
 )
 
-// listener is a client that hears of changes: a session, or over HTTP one
-// request to listen (from protocol version 2026-07-28 on).
+// listener is a client that hears of changes: a session, or one request to
+// listen (from protocol version 2026-07-28 on).
 type listener struct {
-	// hears reports whether it is told of changes of a list.
+	// hears reports whether it is sent changes of a list.
 	hears func(method string) bool
-	// uris are the resources that it subscribed to, by the id of the request
-	// to listen that asked, or empty.
-	uris  map[string]map[string]struct{}
-	count int
-	bytes int
+	uris  map[string]struct{} // of the resources that it subscribed to
+	bytes int                 // the length of uris
 }
 
 // Subscriptions knows who wants to hear of what. The library accepts
@@ -42,149 +43,17 @@ type Subscriptions struct {
 	bytes     int
 }
 
-// Room reports whether there is room for one more that hears of changes.
-func (s *Subscriptions) Room() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.listeners) < maxListeners
-}
-
-// Join lets a client hear of changes, until it leaves.
-func (s *Subscriptions) Join(due *Client, hears func(method string) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.listeners == nil {
-		s.listeners = map[*Client]*listener{}
+// Listen lets a request to listen hear of changes, until it leaves. It reports
+// whether there is room for it.
+func (s *Subscriptions) Listen(head jsonrpc.Message) (_ *Client, ok bool) {
+	if !s.Room() {
+		return nil, false
 	}
-	s.listeners[due] = &listener{hears: hears, uris: map[string]map[string]struct{}{}}
-}
-
-// Leave ends all that a client subscribed to.
-func (s *Subscriptions) Leave(due *Client) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if who := s.listeners[due]; who != nil {
-		s.bytes -= who.bytes
-		delete(s.listeners, due)
-	}
-}
-
-// of returns the client of a request, or nil; the caller holds the lock.
-func (s *Subscriptions) of(ctx context.Context) (*Client, *listener) {
-	due := From(ctx)
-	return due, s.listeners[due]
-}
-
-// Add notes URIs for the client of a request, and returns for how many there
-// was no room.
-func (s *Subscriptions) Add(ctx context.Context, listen string, uris ...string) (refused int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, who := s.of(ctx)
-	if who == nil {
-		return 0
-	}
-	for _, uri := range uris {
-		if _, ok := who.uris[listen][uri]; ok {
-			continue
-		}
-		if who.count >= maxSubscriptions || who.bytes+len(uri) > maxSubscribedBytes || s.bytes+len(uri) > maxSubscribedBytesOfAll {
-			refused++
-			continue
-		}
-		if who.uris[listen] == nil {
-			who.uris[listen] = map[string]struct{}{}
-		}
-		who.uris[listen][uri] = struct{}{}
-		who.count++
-		who.bytes += len(uri)
-		s.bytes += len(uri)
-	}
-	return refused
-}
-
-// Remove ends subscriptions of the client of a request.
-func (s *Subscriptions) Remove(ctx context.Context, listen string, uris ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if due, who := s.of(ctx); who != nil {
-		for _, uri := range uris {
-			s.cut(who, listen, uri)
-			if !who.wants(uri) {
-				due.drop(Updated(uri))
-			}
-		}
-	}
-}
-
-// cut ends one subscription; the caller holds the lock.
-func (s *Subscriptions) cut(who *listener, listen, uri string) {
-	if _, ok := who.uris[listen][uri]; !ok {
-		return
-	}
-	delete(who.uris[listen], uri)
-	if len(who.uris[listen]) == 0 {
-		delete(who.uris, listen)
-	}
-	who.count--
-	who.bytes -= len(uri)
-	s.bytes -= len(uri)
-}
-
-// wants reports whether any of the client's requests subscribed to a URI.
-func (l *listener) wants(uri string) bool {
-	for _, uris := range l.uris {
-		if _, ok := uris[uri]; ok {
-			return true
-		}
-	}
-	return false
-}
-
-// Forget ends all subscriptions to a URI.
-func (s *Subscriptions) Forget(uri string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, who := range s.listeners {
-		for listen := range who.uris {
-			s.cut(who, listen, uri)
-		}
-	}
-}
-
-// Wanted returns the clients and the URIs they subscribed to, sorted, each
-// once.
-func (s *Subscriptions) Wanted() map[*Client][]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	wanted := make(map[*Client][]string, len(s.listeners))
-	for due, who := range s.listeners {
-		var all []string
-		for _, uris := range who.uris {
-			for uri := range uris {
-				all = append(all, uri)
-			}
-		}
-		slices.Sort(all)
-		wanted[due] = slices.Compact(all)
-	}
-	return wanted
-}
-
-// ListChanged tells who hears of a list that it has changed.
-func (s *Subscriptions) ListChanged(method string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for due, who := range s.listeners {
-		if who.hears(method) {
-			due.Notify(Notice{Method: method})
-		}
-	}
-}
-
-// Listed returns whether a request to listen asked for changes of a list.
-func Listed(filter mcp.SubscriptionFilter) func(method string) bool {
-	return func(method string) bool {
+	var params mcp.SubscriptionsListenParams
+	_ = json.Unmarshal(head.Params, &params) // the library refuses what is wrong
+	filter := params.Notifications
+	c := New()
+	s.Join(c, func(method string) bool {
 		switch method {
 		case mcp.MethodNotificationToolsListChanged:
 			return filter.ToolsListChanged
@@ -194,5 +63,107 @@ func Listed(filter mcp.SubscriptionFilter) func(method string) bool {
 			return filter.ResourcesListChanged
 		}
 		return false
+	})
+	return c, true
+}
+
+// Room reports whether there is room for one more that hears of changes.
+func (s *Subscriptions) Room() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.listeners) < maxListeners
+}
+
+// Join lets a client hear of changes, until it leaves.
+func (s *Subscriptions) Join(c *Client, hears func(method string) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listeners == nil {
+		s.listeners = map[*Client]*listener{}
+	}
+	s.listeners[c] = &listener{hears: hears, uris: map[string]struct{}{}}
+}
+
+// Leave ends all that a client subscribed to.
+func (s *Subscriptions) Leave(c *Client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if who := s.listeners[c]; who != nil {
+		s.bytes -= who.bytes
+		delete(s.listeners, c)
+	}
+}
+
+// Add subscribes the client of a request to URIs, and returns for how many
+// there was no room.
+func (s *Subscriptions) Add(ctx context.Context, uris ...string) (refused int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	who := s.listeners[From(ctx)]
+	if who == nil {
+		return 0
+	}
+	for _, uri := range uris {
+		if _, ok := who.uris[uri]; ok {
+			continue
+		}
+		if len(who.uris) >= maxSubscriptions || who.bytes+len(uri) > maxSubscribedBytes || s.bytes+len(uri) > maxSubscribedBytesOfAll {
+			refused++
+			continue
+		}
+		who.uris[uri] = struct{}{}
+		who.bytes += len(uri)
+		s.bytes += len(uri)
+	}
+	return refused
+}
+
+// Remove ends a subscription of the client of a request.
+func (s *Subscriptions) Remove(ctx context.Context, uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := From(ctx); s.listeners[c] != nil {
+		s.cut(s.listeners[c], uri)
+		c.drop(Updated(uri))
+	}
+}
+
+// cut ends one subscription; the caller holds the lock.
+func (s *Subscriptions) cut(who *listener, uri string) {
+	if _, ok := who.uris[uri]; ok {
+		delete(who.uris, uri)
+		who.bytes -= len(uri)
+		s.bytes -= len(uri)
+	}
+}
+
+// Forget ends all subscriptions to a URI.
+func (s *Subscriptions) Forget(uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, who := range s.listeners {
+		s.cut(who, uri)
+	}
+}
+
+// Wanted returns the clients and the URIs they subscribed to, sorted.
+func (s *Subscriptions) Wanted() map[*Client][]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	wanted := make(map[*Client][]string, len(s.listeners))
+	for c, who := range s.listeners {
+		wanted[c] = slices.Sorted(maps.Keys(who.uris))
+	}
+	return wanted
+}
+
+// ListChanged notifies who hears of a list that it has changed.
+func (s *Subscriptions) ListChanged(method string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c, who := range s.listeners {
+		if who.hears(method) {
+			c.Notify(Notice{Method: method})
+		}
 	}
 }

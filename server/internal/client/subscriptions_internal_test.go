@@ -16,19 +16,19 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 		subs.Join(due, func(string) bool { return true })
 		return With(t.Context(), due), due
 	}
-	many := make([]string, maxSubscriptions+1)
+	many, others := make([]string, maxSubscriptions+1), make([]string, maxSubscriptions+1)
 	for i := range many {
-		many[i] = fmt.Sprint(i)
+		many[i], others[i] = fmt.Sprint(i), fmt.Sprint("other ", i)
 	}
 	ctx, due := open()
-	if refused := subs.Add(ctx, "1", many[:maxSubscriptions]...); refused != 0 {
+	if refused := subs.Add(ctx, many[:maxSubscriptions]...); refused != 0 {
 		t.Errorf("within the bound %d were refused", refused)
 	}
-	if refused := subs.Add(ctx, "2", many...); refused != len(many) {
-		t.Errorf("beyond the bound, by another request, %d were refused", refused)
+	if refused := subs.Add(ctx, others...); refused != len(others) {
+		t.Errorf("beyond the bound %d were refused", refused)
 	}
-	subs.Remove(ctx, "1", many[0])
-	if refused := subs.Add(ctx, "1", many...); refused != 1 {
+	subs.Remove(ctx, many[0])
+	if refused := subs.Add(ctx, many...); refused != 1 {
 		t.Errorf("in the place of one that was left, %d were refused", refused)
 	}
 	subs.Leave(due)
@@ -38,12 +38,12 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	for range maxSubscribedBytesOfAll / maxSubscribedBytes {
 		ctx, due := open()
 		all = append(all, due)
-		if refused := subs.Add(ctx, "", long, "y"); refused != 1 {
+		if refused := subs.Add(ctx, long, "y"); refused != 1 {
 			t.Errorf("%d were refused for the length of one client's", refused)
 		}
 	}
 	ctx, due = open()
-	if refused := subs.Add(ctx, "", "y"); refused != 1 {
+	if refused := subs.Add(ctx, "y"); refused != 1 {
 		t.Errorf("%d were refused for the length of all", refused)
 	}
 	for _, due := range append(all, due) {

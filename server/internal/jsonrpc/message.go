@@ -7,9 +7,13 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
+
+// MaxMessageBytes bounds one message of a client, in bytes.
+const MaxMessageBytes = 16 << 20
 
 // Message is the part of a JSON-RPC message that tells what it is.
 type Message struct {
@@ -48,6 +52,9 @@ var memberNames = []string{"jsonrpc", "id", "method", "params", "result", "error
 // Parse reads a message of a client. What is wrong is nil for a
 // request, a notification and a response.
 func Parse(message []byte) (head Message, wrong *Error) {
+	if !utf8.Valid(message) {
+		return head, &Error{mcp.PARSE_ERROR, "the message is not UTF-8"}
+	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(message, &fields) != nil || fields == nil {
 		if json.Valid(message) {
@@ -88,4 +95,13 @@ func given(field json.RawMessage) bool { return len(field) > 0 && string(field) 
 func isID(value json.RawMessage) bool {
 	var number *float64
 	return value[0] == '"' || json.Unmarshal(value, &number) == nil && number != nil
+}
+
+// Refusal is the answer to what is no message, or whose id is not known.
+func Refusal(code int, text string) []byte {
+	encoded, err := json.Marshal(mcp.NewJSONRPCError(mcp.NewRequestId(nil), code, text, nil))
+	if err != nil {
+		return []byte("{}") // of parts that can be encoded
+	}
+	return encoded
 }

@@ -1,22 +1,21 @@
-package server
+package web
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/router"
+	"github.com/skills-mcp/skills-mcp/server/internal/stream"
 )
 
 // maxSSECalls bounds the requests of one session that are not answered yet,
@@ -28,8 +27,10 @@ const maxSSECalls = 1000
 // the router, lets requests outlive their client, and opens its streams to
 // every origin.
 type sseEndpoint struct {
-	server *Server
+	router *router.Router
+	subs   *client.Subscriptions
 	bodies *bodies
+	unread *unread
 
 	mu       sync.Mutex
 	sessions map[string]*sseSession
@@ -37,15 +38,12 @@ type sseEndpoint struct {
 
 // sseSession lasts as long as its stream.
 type sseSession struct {
+	*stream.Session
 	ctx    context.Context
 	stream *eventStream
 	calls  sync.WaitGroup
 	slots  chan struct{} // one for each call under way
-
-	turn sync.Mutex // of the one that writes
-
-	mu        sync.Mutex
-	listeners listeners
+	turn   sync.Mutex    // of the one that writes
 }
 
 // open serves a stream.
@@ -55,29 +53,23 @@ func (e *sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	release()
-	subs := &e.server.subscriptions
-	if !subs.Room() {
+	if !e.subs.Room() {
 		http.Error(w, "Too many clients; try again later", http.StatusServiceUnavailable)
 		return
 	}
-	id, due := rand.Text(), client.New()
-	library := mcpserver.NewInProcessSession(id, nil)
-	ctx := client.With(e.server.mcp.WithContext(r.Context(), library), due)
-	session := &sseSession{ctx: ctx, stream: newEventStream(w), slots: make(chan struct{}, maxSSECalls)}
-	if err := e.server.mcp.RegisterSession(ctx, library); err != nil {
+	id := rand.Text()
+	session := &sseSession{ctx: r.Context(), stream: newEventStream(w), slots: make(chan struct{}, maxSSECalls)}
+	var err error
+	if session.Session, err = stream.Open(r.Context(), e.router, e.subs, id, session.write); err != nil {
 		http.Error(w, "The session cannot be opened", http.StatusInternalServerError)
 		return
 	}
-	defer e.server.mcp.UnregisterSession(ctx, id)
-	subs.Join(due, func(string) bool { return library.Initialized() })
-	defer subs.Leave(due)
+	defer session.Close()
 	e.enter(id, session)
-	tell := func(n client.Notice) error { return session.notify(n.Message(nil)) }
-	session.stream.carry(ctx, due, tell, func() {
-		defer e.leave(id, session)
-		session.begin(id)
-		session.tell(library.ClientNotifications())
-	})
+	defer session.stream.endWith(r.Context())()
+	defer e.leave(id, session)
+	session.begin(id)
+	session.Run()
 }
 
 func (e *sseEndpoint) enter(id string, session *sseSession) {
@@ -107,45 +99,11 @@ func (s *sseSession) begin(id string) {
 	s.stream.Flush()
 }
 
-// tell writes what requests report meanwhile, until the client is gone.
-func (s *sseSession) tell(notifications <-chan mcp.JSONRPCNotification) {
-	for {
-		select {
-		case <-s.ctx.Done():
-			return
-		case notification := <-notifications:
-			_ = s.notify(notification)
-		}
-	}
-}
-
-func (s *sseSession) notify(notification mcp.JSONRPCNotification) error {
-	encoded, err := json.Marshal(notification)
-	if err != nil {
-		return err
-	}
-	var head jsonrpc.Message
-	if err := json.Unmarshal(encoded, &head); err != nil {
-		return err
-	}
-	return s.write(head, encoded)
-}
-
-// write writes what the client is to get of a message: all go the same way
-// here, as on stdio.
-func (s *sseSession) write(head jsonrpc.Message, message []byte) error {
+func (s *sseSession) write(message []byte) error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	s.mu.Lock()
-	lines := s.listeners.lines(head, message)
-	s.mu.Unlock()
-	for _, line := range lines {
-		s.hurry()
-		if err := s.stream.send(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
-			return err
-		}
-	}
-	return nil
+	s.hurry()
+	return s.stream.send(message)
 }
 
 // hurry bounds how long the client may take to read what is written next.
@@ -188,15 +146,10 @@ func (e *sseEndpoint) take(id string, head jsonrpc.Message, body []byte, done fu
 	if session == nil {
 		return http.StatusNotFound
 	}
-	if head.Method == string(mcp.MethodNotificationCancelled) {
-		e.server.running.Cancel(session.ctx, head.Params)
-		done()
-		return http.StatusAccepted
-	}
 	if !head.IsRequest() {
 		session.calls.Go(func() {
 			defer done()
-			_, _ = e.server.route(session.ctx, head, body)
+			session.Take(head, body)
 		})
 		return http.StatusAccepted
 	}
@@ -205,30 +158,23 @@ func (e *sseEndpoint) take(id string, head jsonrpc.Message, body []byte, done fu
 	default:
 		return http.StatusTooManyRequests
 	}
-	session.mu.Lock()
-	session.listeners.take(head)
-	session.mu.Unlock()
-	ctx, end := e.server.running.Begin(session.ctx, head.ID)
+	ctx, end := session.Begin(head)
 	session.calls.Go(func() {
 		defer func() { <-session.slots }()
 		defer done()
 		defer end()
-		ctx, read := e.server.unread.begin(ctx, func() {})
+		ctx, read := e.unread.begin(ctx, func() {})
 		defer read()
-		e.answer(ctx, session, head, body)
+		session.answer(ctx, head, body)
 	})
 	return http.StatusAccepted
 }
 
 // answer writes the answer to a request.
-func (e *sseEndpoint) answer(ctx context.Context, session *sseSession, head jsonrpc.Message, body []byte) {
-	response, err := e.server.route(ctx, head, body)
-	if err != nil {
-		e.server.log.Error("request failed", "method", head.Method, "error", err)
-		response = refusal(head, failure.Of(err))
-	}
+func (s *sseSession) answer(ctx context.Context, head jsonrpc.Message, body []byte) {
+	response := s.Answer(ctx, head, body)
 	if err := request.Reserve(ctx, int64(len(response))/3); err != nil {
-		response = refusal(head, failure.Of(err))
+		response = router.Refusal(head, failure.Of(err))
 	}
-	_ = session.write(jsonrpc.Message{ID: head.ID}, response)
+	_ = s.write(response)
 }

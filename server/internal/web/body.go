@@ -1,16 +1,16 @@
-package server
+package web
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/http"
 	"os"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
 // What the bodies of requests may cost.
@@ -34,8 +34,7 @@ type bodies struct {
 
 var errTooManyBodies = errors.New("too many long messages at once")
 
-// read reads the body of a request and puts it back for the next reader, or
-// answers what cannot be a message. release is to be called when the request
+// read reads the body of a request, or answers what cannot be a message. release is to be called when the request
 // is over.
 func (b *bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
 	var held int
@@ -46,14 +45,10 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, rele
 		held = 0
 	}
 	body, err := b.collect(w, r, &held)
-	if err == nil && !utf8.Valid(body) {
-		refuse(w, http.StatusBadRequest, mcp.PARSE_ERROR, "the message is not UTF-8")
-	} else if err == nil {
-		setBody(r, body)
+	if err == nil {
 		return body, release, true
-	} else {
-		refuseBody(w, err)
 	}
+	refuseBody(w, err)
 	release()
 	return nil, nil, false
 }
@@ -67,11 +62,11 @@ func (b *bodies) collect(w http.ResponseWriter, r *http.Request, held *int) ([]b
 	// The connection's reader goes on after the body, to see its end.
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	end := time.Now().Add(bodyTimeout)
-	limited := http.MaxBytesReader(w, r.Body, maxMessageBytes)
+	limited := http.MaxBytesReader(w, r.Body, jsonrpc.MaxMessageBytes)
 	body := make([]byte, 0, 4<<10)
 	for {
 		if len(body) == cap(body) {
-			room := min(2*cap(body), maxMessageBytes+1)
+			room := min(2*cap(body), jsonrpc.MaxMessageBytes+1)
 			if err := b.hold(room-smallBodyBytes, held); err != nil {
 				return nil, err
 			}
@@ -123,9 +118,4 @@ func refuseBody(w http.ResponseWriter, err error) {
 	default:
 		refuse(w, http.StatusBadRequest, mcp.PARSE_ERROR, "the body cannot be read")
 	}
-}
-
-func setBody(r *http.Request, body []byte) {
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	r.ContentLength = int64(len(body))
 }

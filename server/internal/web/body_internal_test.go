@@ -1,4 +1,4 @@
-package server
+package web
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
 // TestBodiesAreBounded: what all requests hold together is bounded, whether
@@ -13,7 +15,7 @@ import (
 // through.
 func TestBodiesAreBounded(t *testing.T) {
 	b := &bodies{}
-	long := bytes.Repeat([]byte(" "), maxMessageBytes)
+	long := bytes.Repeat([]byte(" "), jsonrpc.MaxMessageBytes)
 	read := func(body io.Reader) (status int, release func()) {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodPost, "/mcp", body)
@@ -34,13 +36,13 @@ func TestBodiesAreBounded(t *testing.T) {
 			release()
 			ended <- status
 		}()
-		if _, err := feed.Write(long[:maxMessageBytes-1]); err != nil {
+		if _, err := feed.Write(long[:jsonrpc.MaxMessageBytes-1]); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var releases []func()
 	for range 2 {
-		status, release := read(bytes.NewReader(long[:maxMessageBytes*3/4]))
+		status, release := read(bytes.NewReader(long[:jsonrpc.MaxMessageBytes*3/4]))
 		if releases = append(releases, release); status != http.StatusOK {
 			t.Fatalf("within the bound: %d", status)
 		}

@@ -1,8 +1,10 @@
-package server
+package web
 
 import (
 	"context"
-	"encoding/json"
+	"crypto/sha256"
+	"fmt"
+	"net"
 	"net/http"
 	"time"
 
@@ -11,32 +13,36 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
 // mcpEndpoint is streamable HTTP: it stands in front of the router and the
 // library, gives every request the lifetime that its protocol version asks
 // for, and carries what clients are to be told of changes.
 type mcpEndpoint struct {
-	server   *Server
+	opts     Options
+	unread   *unread
 	bodies   *bodies
 	sessions *httpSessions
 	// next is the router, and behind it the library.
 	next func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte)
 }
 
-func (s *Server) newMCPEndpoint(ctx context.Context, bodies *bodies) *mcpEndpoint {
-	sessions := newHTTPSessions(ctx, s.opts.Now, &s.subscriptions)
+func newMCPEndpoint(ctx context.Context, opts Options, bodies *bodies, unread *unread) *mcpEndpoint {
+	sessions := newHTTPSessions(ctx, opts.Now, opts.Subscriptions)
 	// Our own check of Host is stricter than the library's, and knows the
 	// hosts that the operator allows.
-	library := mcpserver.NewStreamableHTTPServer(s.mcp,
+	library := mcpserver.NewStreamableHTTPServer(opts.Router.Library,
 		mcpserver.WithSessionIdManager(sessions),
 		mcpserver.WithDisableLocalhostProtection(true),
-		mcpserver.WithStreamableHTTPLogger(s.log))
+		mcpserver.WithStreamableHTTPLogger(opts.Log))
 	sessions.forgo = func(id string) {
 		library.Handle(discarded{}, &mcpserver.HTTPRequest{Method: http.MethodDelete, Context: ctx,
 			Header: http.Header{mcpserver.HeaderKeySessionID: {id}}})
 	}
-	return &mcpEndpoint{server: s, bodies: bodies, sessions: sessions, next: s.routed(library)}
+	return &mcpEndpoint{opts: opts, bodies: bodies, unread: unread, sessions: sessions, next: func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
+		opts.Router.ServeHTTP(library, w, r, head, body)
+	}}
 }
 
 // discarded is an answer that nobody reads.
@@ -54,11 +60,11 @@ func (e *mcpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	ctx, done := e.server.unread.begin(r.Context(), func() {
+	ctx, done := e.unread.begin(r.Context(), func() {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(unreadTimeout))
 	})
 	defer done()
-	r = r.WithContext(ctx)
+	r = r.WithContext(request.WithSender(ctx, sender(r)))
 	var head jsonrpc.Message
 	if r.Method == http.MethodPost {
 		var wrong *jsonrpc.Error
@@ -120,16 +126,12 @@ func (e *mcpEndpoint) initialize(w http.ResponseWriter, r *http.Request, head js
 // listen serves a request to listen, and tells its client of changes once it
 // is acknowledged.
 func (e *mcpEndpoint) listen(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
-	subs := &e.server.subscriptions
-	if !subs.Room() {
+	due, ok := e.opts.Subscriptions.Listen(head)
+	if !ok {
 		refuse(w, http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, "too many clients listen; try again later")
 		return
 	}
-	var params mcp.SubscriptionsListenParams
-	_ = json.Unmarshal(head.Params, &params) // the library refuses what is wrong
-	due := client.New()
-	subs.Join(due, client.Listed(params.Notifications))
-	defer subs.Leave(due)
+	defer e.opts.Subscriptions.Leave(due)
 	stream := newEventStream(&listenWriter{ResponseWriter: w})
 	stream.carry(r.Context(), due, stream.teller(head.ID), func() {
 		e.next(stream, r.WithContext(client.With(r.Context(), due)), head, body)
@@ -159,6 +161,10 @@ func (e *mcpEndpoint) inSession(w http.ResponseWriter, r *http.Request, id strin
 		stream.carry(ctx, session.due, stream.teller(nil), func() { e.next(stream, r.WithContext(ctx), head, body) })
 		return
 	}
+	if head.Method == string(mcp.MethodNotificationCancelled) {
+		session.due.Cancel(head.Params)
+		body = []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`)
+	}
 	ctx, cancel := during(context.WithoutCancel(r.Context()), lasting)
 	defer cancel()
 	e.next(w, r.WithContext(client.With(ctx, session.due)), head, body)
@@ -172,4 +178,14 @@ func during(ctx, other context.Context) (context.Context, context.CancelFunc) {
 		stop()
 		cancel()
 	}
+}
+
+// sender names who sent an HTTP request, as far as that is known: the address,
+// and the credentials for what stands before the server.
+func sender(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return fmt.Sprintf("%s %x", host, sha256.Sum256([]byte(r.Header.Get("Authorization"))))
 }

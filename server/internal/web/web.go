@@ -1,10 +1,14 @@
-package server
+// Package web serves clients over HTTP: streamable HTTP at /mcp, the transport
+// of 2024-11-05 at /sse and /message, and /healthz. Who may connect is decided
+// by Host and Origin alone; what connections, bodies and answers cost is
+// bounded for all clients together.
+package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -13,57 +17,39 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
+	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
+	"github.com/skills-mcp/skills-mcp/server/internal/router"
 )
 
 // shutdownTimeout is how long answers under way may take at shutdown.
 const shutdownTimeout = 5 * time.Second
 
-// Serve serves clients on a listener until ctx ends: streamable HTTP at
-// /mcp, the legacy SSE pair at /sse and /message, and /healthz. Requests whose
-// Host or Origin is neither loopback nor one of allowedHosts are refused, so
-// that no web page can reach the server by DNS rebinding or across origins.
-func (s *Server) Serve(ctx context.Context, listener net.Listener, allowedHosts []string) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer s.expireWorkspaces(ctx)()
-	handler, expireSessions := s.handler(ctx, allowedHosts)
-	defer everyMinute(ctx, expireSessions)()
-	unused := &unusedConns{}
-	web := &http.Server{
-		Handler:           handler,
-		ConnState:         unused.note,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		// Streams last until their request's context ends.
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
-	web.RegisterOnShutdown(unused.close)
-	served := make(chan error, 1)
-	go func() { served <- web.Serve(listener) }()
-	select {
-	case err := <-served:
-		return err
-	case <-ctx.Done():
-	}
-	bound, stop := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-	defer stop()
-	if err := web.Shutdown(bound); err != nil {
-		err = errors.Join(err, web.Close())
-		<-served
-		return err
-	}
-	<-served
-	return nil
+// Options are what a server over HTTP is made of.
+type Options struct {
+	Router        *router.Router
+	Subscriptions *client.Subscriptions
+	// AllowedHosts are hosts other than loopback that Host and Origin may name.
+	AllowedHosts []string
+	// Now is the clock by which idle sessions expire.
+	Now func() time.Time
+	Log *slog.Logger
 }
 
-// handler returns what serves until ctx ends, and what is to be called now and
-// then for idle sessions.
-func (s *Server) handler(ctx context.Context, allowedHosts []string) (handler http.Handler, expire func()) {
-	bodies := &bodies{}
-	endpoint := s.newMCPEndpoint(ctx, bodies)
-	sse := &sseEndpoint{server: s, bodies: bodies}
+// Server serves clients over HTTP.
+type Server struct {
+	handler  http.Handler
+	sessions *httpSessions
+	ctx      context.Context
+}
+
+// New returns a server for clients whose requests end with ctx. Requests whose
+// Host or Origin is neither loopback nor an allowed host are refused, so that
+// no web page can reach the server by DNS rebinding or across origins.
+func New(ctx context.Context, opts Options) *Server {
+	bodies, unread := &bodies{}, &unread{}
+	endpoint := newMCPEndpoint(ctx, opts, bodies, unread)
+	sse := &sseEndpoint{router: opts.Router, subs: opts.Subscriptions, bodies: bodies, unread: unread}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", endpoint)
 	mux.HandleFunc("GET /sse", sse.open)
@@ -72,7 +58,42 @@ func (s *Server) handler(ctx context.Context, allowedHosts []string) (handler ht
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, "ok\n")
 	})
-	return onlyFrom(allowedHosts, mux), endpoint.sessions.expire
+	return &Server{handler: onlyFrom(opts.AllowedHosts, mux), sessions: endpoint.sessions, ctx: ctx}
+}
+
+// Expire ends sessions that have been idle for too long. It is to be called
+// now and then.
+func (s *Server) Expire() { s.sessions.expire() }
+
+// Serve serves clients on a listener until the server's context ends.
+func (s *Server) Serve(listener net.Listener) error {
+	unused := &unusedConns{}
+	web := &http.Server{
+		Handler:           s.handler,
+		ConnState:         unused.note,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		// Streams last until their request's context ends.
+		BaseContext: func(net.Listener) context.Context { return s.ctx },
+	}
+	web.RegisterOnShutdown(unused.close)
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-s.ctx.Done():
+	}
+	bound, stop := context.WithTimeout(context.WithoutCancel(s.ctx), shutdownTimeout)
+	defer stop()
+	if err := web.Shutdown(bound); err != nil {
+		err = errors.Join(err, web.Close())
+		<-served
+		return err
+	}
+	<-served
+	return nil
 }
 
 // onlyFrom refuses requests for other hosts and from other origins.
@@ -110,7 +131,7 @@ func allowedHost(hostport string, allowedHosts []string) bool {
 	})
 }
 
-// IsLoopback tells whether a host name or IP address is this machine's
+// IsLoopback reports whether a host name or IP address is this machine's
 // loopback.
 func IsLoopback(host string) bool {
 	if host == "localhost" {
@@ -123,5 +144,5 @@ func IsLoopback(host string) bool {
 func refuse(w http.ResponseWriter, status, code int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(mcp.NewJSONRPCError(mcp.NewRequestId(nil), code, message, nil))
+	_, _ = w.Write(append(jsonrpc.Refusal(code, message), '\n'))
 }

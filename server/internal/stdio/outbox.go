@@ -1,4 +1,4 @@
-package server
+package stdio
 
 import (
 	"cmp"
@@ -33,9 +33,9 @@ type lineQueue struct {
 	bytes int
 }
 
-func (q *lineQueue) add(lines ...[]byte) {
-	q.lines = append(q.lines, lines...)
-	for _, line := range lines {
+func (q *lineQueue) add(line []byte) {
+	if len(line) > 0 {
+		q.lines = append(q.lines, line)
 		q.bytes += len(line)
 	}
 }
@@ -84,8 +84,8 @@ func (o *outbox) run(out io.Writer) error {
 	}
 }
 
-// put adds the lines that make gives, when there is room for them.
-func (o *outbox) put(lines func() [][]byte) error {
+// put adds the line that make returns, if any, when there is room for it.
+func (o *outbox) put(make func() []byte) error {
 	o.turn.Lock()
 	defer o.turn.Unlock()
 	o.mu.Lock()
@@ -96,7 +96,7 @@ func (o *outbox) put(lines func() [][]byte) error {
 	if o.err != nil {
 		return o.err
 	}
-	o.lines.add(lines()...)
+	o.lines.add(make())
 	o.changed.Broadcast()
 	return nil
 }

@@ -1,4 +1,4 @@
-package server
+package web
 
 import (
 	"context"
@@ -68,13 +68,9 @@ func (s *eventStream) teller(tag any) func(client.Notice) error {
 }
 
 // carry writes what a client is to be told among what serve writes, from its
-// first event on and until it returns or ctx ends. A client that does not read is not waited for at the end.
+// first event on and until it returns or ctx ends.
 func (s *eventStream) carry(ctx context.Context, due *client.Client, tell func(client.Notice) error, serve func()) {
-	set := make(chan struct{})
-	freed := context.AfterFunc(ctx, func() {
-		defer close(set)
-		_ = http.NewResponseController(s.ResponseWriter).SetWriteDeadline(time.Now().Add(streamEnd))
-	})
+	defer s.endWith(ctx)()
 	ctx, cancel := context.WithCancel(ctx)
 	var draining sync.WaitGroup
 	draining.Go(func() {
@@ -87,7 +83,19 @@ func (s *eventStream) carry(ctx context.Context, due *client.Client, tell func(c
 	serve()
 	cancel()
 	draining.Wait()
-	if !freed() {
-		<-set // not after the connection has gone over to the next request
+}
+
+// endWith bounds, until done is called, how long a client that does not read is
+// waited for when ctx has ended.
+func (s *eventStream) endWith(ctx context.Context) (done func()) {
+	set := make(chan struct{})
+	freed := context.AfterFunc(ctx, func() {
+		defer close(set)
+		_ = http.NewResponseController(s.ResponseWriter).SetWriteDeadline(time.Now().Add(streamEnd))
+	})
+	return func() {
+		if !freed() {
+			<-set // not after the connection has gone over to the next request
+		}
 	}
 }
