@@ -26,8 +26,6 @@ type probes struct {
 
 	mu    sync.Mutex
 	known map[string][]lack // by the copy's digest
-	// workspace is where callers without a lasting session have it probed.
-	workspace string
 }
 
 func (p *probes) find(digest string) (lacks []lack, known bool) {

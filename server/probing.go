@@ -43,15 +43,7 @@ type probing struct {
 // backend may keep at hand what it made for the next run there.
 func (s *Server) newProbing(ctx context.Context, skill *catalog.Skill, copied *resources.Copy) (p probing, err error) {
 	p = probing{ctx: ctx, backend: s.opts.Sandbox, copied: copied, owner: owner(skill, copied), caller: request.Caller(ctx)}
-	if request.SessionID(ctx) != "" {
-		p.workspace, err = s.sessions.workspace(ctx, s.opts.Workspaces)
-		return p, err
-	}
-	if p.workspace, err = s.opts.Workspaces.Get(s.probes.workspace); err == nil {
-		return p, nil
-	}
-	p.workspace, err = s.opts.Workspaces.Create("")
-	s.probes.workspace = p.workspace.Handle // guarded by the turn
+	p.workspace, err = s.workspaces.GetShared(ctx)
 	return p, err
 }
 

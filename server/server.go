@@ -31,6 +31,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
 // Options are what a server is made of.
@@ -75,7 +76,7 @@ type Server struct {
 	skills        skills.Access
 	schemas       schema.Set
 	digests       resources.Digests
-	sessions      sessions
+	workspaces    *workspace.Access
 	probes        probes
 	subscriptions client.Subscriptions
 	running       client.Running
@@ -104,6 +105,7 @@ func New(opts Options) (*Server, error) {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
+	s.workspaces = workspace.New(opts.Workspaces)
 	s.skills = skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Log: s.log}
 	s.tools = []tool{s.activateTool(), s.readResourceTool(), s.execTool(), s.findSkillsTool()}
 	for _, name := range opts.Toolsets {
@@ -149,7 +151,7 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	s.hookReads(hooks)
 	s.hookSubscriptions(hooks)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
-		s.sessions.drop(session.SessionID())
+		s.workspaces.Forget(session.SessionID())
 	})
 	hooks.AddOnError(func(ctx context.Context, id any, method mcp.MCPMethod, _ any, err error) {
 		a := answerFrom(ctx)
