@@ -82,7 +82,7 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 	if err != nil {
 		return nil, err
 	}
-	s.tellLacks(ctx, run)
+	s.tellMissing(ctx, run)
 	result, err := s.run(ctx, workspace, run.spec)
 	if err != nil {
 		return nil, err

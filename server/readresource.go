@@ -107,7 +107,7 @@ func (s *Server) readPath(ctx context.Context, tree *resources.Tree, file string
 		return nil, err
 	}
 	if dir {
-		return listLevels(tree, file, listDepth)
+		return listLevels(tree, file, skills.ListDepth)
 	}
 	content, err := tree.Read(file, resources.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxTextPageBytes})
 	if err != nil {

@@ -29,6 +29,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
+	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
 	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
@@ -77,7 +78,7 @@ type Server struct {
 	schemas       schema.Set
 	digests       resources.Digests
 	workspaces    *workspace.Access
-	probes        probes
+	requirements  *requirement.Finder
 	subscriptions client.Subscriptions
 	running       client.Running
 	unread        unread
@@ -106,6 +107,7 @@ func New(opts Options) (*Server, error) {
 		s.opts.Now = time.Now
 	}
 	s.workspaces = workspace.New(opts.Workspaces)
+	s.requirements = &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Log: s.log}
 	s.skills = skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Log: s.log}
 	s.tools = []tool{s.activateTool(), s.readResourceTool(), s.execTool(), s.findSkillsTool()}
 	for _, name := range opts.Toolsets {
