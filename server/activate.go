@@ -12,9 +12,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -82,13 +84,21 @@ func (s *Server) activation(ctx context.Context, skill *catalog.Skill, arguments
 		s.writeTools(&text, skill, tree)
 		s.writeRights(&text, skill)
 		s.writeVisible(&text, skill, tree, read.Body)
-		if missing := lackText(s.lacks(ctx, skill, files)); missing != "" {
+		if missing := s.missing(ctx, skill, files); missing != "" {
 			fmt.Fprintf(&text, "%s Do without the programs that need them, or tell the user what to install.\n", sealed(missing))
 		}
 		text.WriteString("</skill_runtime>\n</skill_content>")
 		return nil
 	})
 	return text.String(), err
+}
+
+// missing says what the sandbox is missing for a skill, or nothing.
+func (s *Server) missing(ctx context.Context, skill *catalog.Skill, files []contained.Entry) string {
+	if s.opts.Sandbox == nil || s.skills.Policy.Mode != policy.Log && !s.skills.Grants(skill).Execute() {
+		return ""
+	}
+	return requirement.Text(s.requirements.OfSkill(ctx, skill, files))
 }
 
 // sealed keeps a text from closing the element that it is wrapped in.
@@ -101,13 +111,13 @@ var sealer = regexp.MustCompile(`(?i)<(/?skill_(?:content|runtime))`)
 // skillFiles lists a skill's files, directories left out. more tells that
 // there are others, or may be, in directories that lie too deep.
 func skillFiles(tree *contained.Dir) (files []contained.Entry, more bool, err error) {
-	entries, more, err := tree.List(".", listDepth)
+	entries, more, err := tree.List(".", skills.ListDepth)
 	if err != nil {
 		return nil, false, err
 	}
 	for _, entry := range entries {
 		if entry.Dir {
-			more = more || strings.Count(entry.Path, "/")+1 == listDepth
+			more = more || strings.Count(entry.Path, "/")+1 == skills.ListDepth
 			continue
 		}
 		if len(files) == maxListedFiles {
@@ -117,9 +127,6 @@ func skillFiles(tree *contained.Dir) (files []contained.Entry, more bool, err er
 	}
 	return files, more, nil
 }
-
-// listDepth is how deep listings for models go.
-const listDepth = 8
 
 func (s *Server) writeFiles(text *strings.Builder, skill *catalog.Skill, files []contained.Entry, more bool) {
 	files = slices.DeleteFunc(files, func(file contained.Entry) bool { return file.Path == skill.Entry })
@@ -141,7 +148,7 @@ func (s *Server) writeTools(text *strings.Builder, skill *catalog.Skill, tree *c
 	if !skill.HasTools {
 		return
 	}
-	tools, faults, err := packTools(skill, tree)
+	tools, faults, err := skills.ReadTools(skill, tree)
 	if err != nil {
 		fmt.Fprintf(text, "Its tools.json cannot be used: %s\n", sealed(display.Line(failure.Of(err).Message)))
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
+	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
 )
 
 // advice says what may be behind a program's failure, and how to go on. It is
@@ -23,17 +24,17 @@ func (s *Server) advice(ctx context.Context, run staged, workspace workspaces.Wo
 	if stray := s.strayAdvice(run, workspace); stray != "" {
 		return stray
 	}
-	lacks := lackText(lacksOf(s.lacksOfCopy(ctx, run.skill, run.copy), run.spec.Script, run.spec.Shell))
-	return strings.TrimSpace(lacks + " " + refused)
+	missing := requirement.OfRun(s.requirements.OfCopy(ctx, run.skill, run.copy), run.spec.Script, run.spec.Shell)
+	return strings.TrimSpace(requirement.Text(missing) + " " + refused)
 }
 
-// tellLacks tells before a run, as progress, what is known to be missing. That
+// tellMissing tells before a run, as progress, what is known to be missing. That
 // is no reason to refuse it: a program may find its modules elsewhere, or do
 // without.
-func (s *Server) tellLacks(ctx context.Context, run staged) {
+func (s *Server) tellMissing(ctx context.Context, run staged) {
 	report := progressFrom(ctx)
-	lacks, _ := s.probes.find(run.copy.Digest)
-	if missing := lackText(lacksOf(lacks, run.spec.Script, run.spec.Shell)); report != nil && missing != "" {
+	known, _ := s.requirements.Known(run.copy.Digest)
+	if missing := requirement.Text(requirement.OfRun(known, run.spec.Script, run.spec.Shell)); report != nil && missing != "" {
 		report(missing)
 	}
 }

@@ -59,7 +59,7 @@ func (s *Server) bash(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 	if err := s.executable(); err != nil {
 		return nil, err
 	}
-	workspace, err := s.workspace(ctx, arguments.Workspace)
+	workspace, err := s.workspaces.Get(ctx, arguments.Workspace)
 	if err != nil {
 		return nil, err
 	}

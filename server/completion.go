@@ -51,7 +51,7 @@ func (c completer) files(snapshot *catalog.Snapshot, skillPath string) []string 
 	var paths []string
 	readable := c.server.skills.Readable(skill)
 	_ = skills.WithTree(skill, func(tree *contained.Dir) error {
-		entries, _, err := tree.List(".", listDepth)
+		entries, _, err := tree.List(".", skills.ListDepth)
 		for _, entry := range entries {
 			if !entry.Dir && readable(entry.Path) {
 				paths = append(paths, entry.Path)

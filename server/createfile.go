@@ -14,6 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
 // maxFileTextBytes is how long a text may be that a call brings, in bytes.
@@ -59,7 +60,7 @@ func (s *Server) createFile(ctx context.Context, raw json.RawMessage) (*mcp.Call
 	if err != nil {
 		return nil, err
 	}
-	workspace, err := s.workspace(ctx, path.handle)
+	workspace, err := s.workspaces.Get(ctx, path.handle)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func roomFor(workspace workspaces.Workspace, adds int) error {
 }
 
 // writtenAnswer tells what was written, and by which handle and URI to go on.
-func writtenAnswer(workspace workspaces.Workspace, file, text string) *mcp.CallToolResult {
-	link := mcp.NewResourceLink(workspaceURI(workspace.Handle, file), strings.ToValidUTF8(file, "\uFFFD"), "Written by this call", contained.TypeByName(file))
-	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text + "workspace " + workspace.Handle + "\n"), link}}
+func writtenAnswer(ws workspaces.Workspace, file, text string) *mcp.CallToolResult {
+	link := mcp.NewResourceLink(workspace.URI(ws.Handle, file), strings.ToValidUTF8(file, "\uFFFD"), "Written by this call", contained.TypeByName(file))
+	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text + "workspace " + ws.Handle + "\n"), link}}
 }

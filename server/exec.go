@@ -78,11 +78,11 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 		return nil, err
 	}
 	defer run.copy.Release()
-	workspace, err := s.workspace(ctx, arguments.Workspace)
+	workspace, err := s.workspaces.Get(ctx, arguments.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	s.tellLacks(ctx, run)
+	s.tellMissing(ctx, run)
 	result, err := s.run(ctx, workspace, run.spec)
 	if err != nil {
 		return nil, err
@@ -109,14 +109,6 @@ func (s *Server) executable() error {
 			"nothing can be run: %s", s.opts.Unavailable)
 	}
 	return nil
-}
-
-// workspace gives the named workspace, or the caller's default.
-func (s *Server) workspace(ctx context.Context, handle string) (workspaces.Workspace, error) {
-	if handle != "" {
-		return s.opts.Workspaces.Get(handle)
-	}
-	return s.sessions.workspace(ctx, s.opts.Workspaces)
 }
 
 // inSkill takes the skill's directory off a script's path: models tend to

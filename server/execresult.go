@@ -13,6 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
 // execOutputSchema describes execOutput.
@@ -89,13 +90,13 @@ type execSandbox struct {
 // execAnswer tells a run's outcome as structure, as text and as links. The
 // digest is that of the skill as the program saw it, or empty; the advice adds
 // to what to do next where the run failed.
-func execAnswer(workspace workspaces.Workspace, digest string, result sandbox.Result, advice string) *mcp.CallToolResult {
+func execAnswer(ws workspaces.Workspace, digest string, result sandbox.Result, advice string) *mcp.CallToolResult {
 	output := execOutput{
 		Status:           result.Status,
 		Signal:           result.Signal,
 		DurationMs:       result.Duration.Milliseconds(),
 		SkillDigest:      digest,
-		Workspace:        workspace.Handle,
+		Workspace:        ws.Handle,
 		Artifacts:        []artifact{},
 		ArtifactsOmitted: result.ArtifactsOmitted,
 		LeftOmitted:      result.LeftBehindOmitted,
@@ -115,12 +116,12 @@ func execAnswer(workspace workspaces.Workspace, digest string, result sandbox.Re
 	if result.Status == sandbox.Exited {
 		output.ExitCode = &result.ExitCode
 	}
-	output.Stdout, output.StdoutFile = streamText(workspace, result.Stdout)
-	output.Stderr, output.StderrFile = streamText(workspace, result.Stderr)
+	output.Stdout, output.StdoutFile = streamText(ws, result.Stdout)
+	output.Stderr, output.StderrFile = streamText(ws, result.Stderr)
 	for _, file := range result.Artifacts {
 		output.Artifacts = append(output.Artifacts, artifact{
 			Path:     strings.ToValidUTF8(file.Path, "\uFFFD"),
-			URI:      workspaceURI(workspace.Handle, file.Path),
+			URI:      workspace.URI(ws.Handle, file.Path),
 			Size:     file.Size,
 			MIMEType: contained.TypeByName(file.Path),
 			Digest:   file.Digest,
@@ -175,9 +176,9 @@ func endingFailure(result sandbox.Result) *failure.Failure {
 }
 
 // streamText joins what was kept of a stream; what is not UTF-8 is replaced.
-func streamText(workspace workspaces.Workspace, out sandbox.Output) (text, file string) {
+func streamText(ws workspaces.Workspace, out sandbox.Output) (text, file string) {
 	if out.Spill != "" {
-		file = savedURI(workspace.Handle, out.Spill)
+		file = workspace.SavedURI(ws.Handle, out.Spill)
 	}
 	kept := int64(len(out.Data))
 	if out.Head >= len(out.Data) && out.Total <= kept {

@@ -16,6 +16,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
 // Limits of one answer of readResource, in bytes. Text is paged; an image or
@@ -61,7 +62,7 @@ func (s *Server) readResource(ctx context.Context, raw json.RawMessage) (*mcp.Ca
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(arguments.Path, workspaceScheme) {
+	if strings.HasPrefix(arguments.Path, workspace.Scheme) {
 		return s.readArtifact(ctx, skill, arguments)
 	}
 	file, err := contained.Clean(arguments.Path)
@@ -81,12 +82,12 @@ func (s *Server) readResource(ctx context.Context, raw json.RawMessage) (*mcp.Ca
 
 // readArtifact reads a file that a program left in a workspace.
 func (s *Server) readArtifact(ctx context.Context, skill *catalog.Skill, arguments readArguments) (*mcp.CallToolResult, error) {
-	tree, file, err := s.openWorkspaceURI(arguments.Path)
+	tree, file, err := s.workspaces.OpenURI(arguments.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer tree.Close()
-	_, named, _ := parseWorkspaceURI(arguments.Path) // it was parsed before
+	_, named, _ := workspace.ParseURI(arguments.Path) // it was parsed before
 	if err := s.skills.Permit(skill, policy.Request{Op: policy.OpRead, Path: named}); err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func (s *Server) readPath(ctx context.Context, tree *contained.Dir, file string,
 		return nil, err
 	}
 	if dir {
-		return listLevels(tree, file, listDepth)
+		return listLevels(tree, file, skills.ListDepth)
 	}
 	content, err := tree.Read(file, contained.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxTextPageBytes})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
 // maxResourceBytes bounds a file in resources/read, which has no pages: the
@@ -56,8 +57,8 @@ func (s *Server) readURI(ctx context.Context, request mcp.ReadResourceRequest) (
 
 // contents reads a skill:// or workspace:// URI whole.
 func (s *Server) contents(ctx context.Context, uri string) (mcp.ResourceContents, error) {
-	if strings.HasPrefix(uri, workspaceScheme) {
-		tree, file, err := s.openWorkspaceURI(uri)
+	if strings.HasPrefix(uri, workspace.Scheme) {
+		tree, file, err := s.workspaces.OpenURI(uri)
 		if err != nil {
 			return nil, err
 		}

@@ -28,9 +28,11 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
+	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
 	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
 // Options are what a server is made of.
@@ -76,8 +78,8 @@ type Server struct {
 	skills        skills.Access
 	schemas       schema.Set
 	digests       resources.Digests
-	sessions      sessions
-	probes        probes
+	workspaces    *workspace.Access
+	requirements  *requirement.Finder
 	subscriptions client.Subscriptions
 	news          workspaceNews
 	// edits lets one call at a time write to workspaces, so that none undoes
@@ -103,6 +105,8 @@ func New(opts Options) (*Server, error) {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
+	s.workspaces = workspace.New(opts.Workspaces)
+	s.requirements = &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Log: s.log}
 	s.skills = skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Log: s.log}
 	s.tools = []tool{s.activateTool(), s.readResourceTool(), s.execTool(), s.findSkillsTool()}
 	for _, name := range opts.Toolsets {
@@ -150,7 +154,7 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	s.hookReads(hooks)
 	s.hookSubscriptions(hooks)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
-		s.sessions.drop(session.SessionID())
+		s.workspaces.Forget(session.SessionID())
 	})
 	router.HookErrors(hooks, s.log)
 	return hooks

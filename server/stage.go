@@ -112,11 +112,7 @@ func (s *Server) approveCopied(run *staged, arguments execArguments) error {
 // bind has the program see the copy, and what programs of the same version of
 // the skill left in their HOME and TMPDIR.
 func (run *staged) bind() {
-	run.spec.SkillDir, run.spec.Owner = run.copy.Dir, owner(run.skill, run.copy)
-}
-
-func owner(skill *catalog.Skill, copied *staging.Copy) string {
-	return skill.Path + "\n" + copied.Digest
+	run.spec.SkillDir, run.spec.Owner = run.copy.Dir, skills.Owner(run.skill, run.copy.Digest)
 }
 
 // notStaged is why there is no copy.

@@ -68,7 +68,7 @@ func (s *Server) strReplace(ctx context.Context, raw json.RawMessage) (*mcp.Call
 	if err != nil {
 		return nil, err
 	}
-	workspace, err := s.usedWorkspace(ctx, path.handle)
+	workspace, err := s.workspaces.GetUsed(ctx, path.handle)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
 // viewDepth is how many levels of a directory view lists.
@@ -84,17 +85,17 @@ func (s *Server) viewWorkspace(ctx context.Context, path workspacePath, lines li
 	if path.handle == "" && request.SessionID(ctx) == "" && path.file == "." {
 		return mcp.NewToolResultText("Directory .:\n(empty: there is no workspace yet; create_file, bash_tool and exec make one and give its handle)\n"), nil
 	}
-	workspace, err := s.usedWorkspace(ctx, path.handle)
+	ws, err := s.workspaces.GetUsed(ctx, path.handle)
 	if err != nil {
 		return nil, err
 	}
-	defer workspace.Acquire()()
-	tree, file, err := openWorkspace(workspace, path.file)
+	defer ws.Acquire()()
+	tree, file, err := workspace.Open(ws, path.file)
 	if err != nil {
 		return nil, err
 	}
 	defer tree.Close()
-	return viewPath(tree, file, workspaceURI(workspace.Handle, path.file), lines)
+	return viewPath(tree, file, workspace.URI(ws.Handle, path.file), lines)
 }
 
 // viewPath views a file or lists a directory.

@@ -10,6 +10,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
 // maxNewsURIs bounds the URIs of one workspace whose changes are looked for:
@@ -28,11 +29,11 @@ type workspaceNews struct {
 // knows its handle, so nobody hears of what others do.
 func (s *Server) subscribable(uris ...string) []string {
 	return slices.DeleteFunc(slices.Clone(uris), func(uri string) bool {
-		if !strings.HasPrefix(uri, workspaceScheme) {
+		if !strings.HasPrefix(uri, workspace.Scheme) {
 			skill, file, err := resources.Resolve(s.skills.Snapshot(), uri)
 			return err == nil && file != "." && !s.skills.Readable(skill)(file)
 		}
-		tree, _, err := s.openWorkspaceURI(uri)
+		tree, _, err := s.workspaces.OpenURI(uri)
 		if err != nil {
 			return true
 		}
@@ -45,10 +46,10 @@ func (s *Server) subscribable(uris ...string) []string {
 // The subscriptions are there by then: see prune.
 func (s *Server) noteStates(uris ...string) {
 	for _, uri := range uris {
-		if !strings.HasPrefix(uri, workspaceScheme) {
+		if !strings.HasPrefix(uri, workspace.Scheme) {
 			continue
 		}
-		if tree, file, err := s.openWorkspaceURI(uri); err == nil {
+		if tree, file, err := s.workspaces.OpenURI(uri); err == nil {
 			s.noteState(uri, tree, file)
 			tree.Close()
 		}
@@ -56,7 +57,7 @@ func (s *Server) noteStates(uris ...string) {
 }
 
 func (s *Server) noteState(uri string, tree *contained.Dir, file string) {
-	handle, _, _ := parseWorkspaceURI(uri) // it was parsed before
+	handle, _, _ := workspace.ParseURI(uri) // it was parsed before
 	news := &s.news
 	news.mu.Lock()
 	defer news.mu.Unlock()
@@ -81,15 +82,15 @@ func (s *Server) noteState(uri string, tree *contained.Dir, file string) {
 // workspaceChanged tells subscribers which files of a workspace are not as
 // they were. It is called when a program's whole tree is dead, and after a
 // write.
-func (s *Server) workspaceChanged(workspace workspaces.Workspace) {
+func (s *Server) workspaceChanged(ws workspaces.Workspace) {
 	news := &s.news
 	news.mu.Lock()
 	defer news.mu.Unlock()
-	states := news.states[workspace.Handle]
+	states := news.states[ws.Handle]
 	if len(states) == 0 {
 		return
 	}
-	tree, _, err := openWorkspace(workspace, ".")
+	tree, _, err := workspace.Open(ws, ".")
 	if err != nil {
 		s.log.Warn("changes in a workspace cannot be looked for", "error", err)
 		return
@@ -98,7 +99,7 @@ func (s *Server) workspaceChanged(workspace workspaces.Workspace) {
 	s.prune(states)
 	changed := map[string]bool{}
 	for uri, before := range states {
-		_, file, _ := parseWorkspaceURI(uri)
+		_, file, _ := workspace.ParseURI(uri)
 		if strings.HasPrefix(file, sandbox.PrivateDir+"/") {
 			continue // a saved output stays as it is
 		}

@@ -11,10 +11,9 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
-	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
-	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
 // Arguments that the tools of the toolset workspace share.
@@ -39,7 +38,7 @@ type workspacePath struct {
 // workspacePath reads a path as models write it: relative to the workspace, as
 // programs see it, or as a workspace:// URI.
 func (s *Server) workspacePath(path, handle string) (workspacePath, error) {
-	if strings.HasPrefix(path, workspaceScheme) {
+	if strings.HasPrefix(path, workspace.Scheme) {
 		return uriPath(path, handle)
 	}
 	var seen sandbox.Info
@@ -65,7 +64,7 @@ func (s *Server) workspacePath(path, handle string) (workspacePath, error) {
 
 // uriPath reads a workspace:// URI, whose file need not be UTF-8.
 func uriPath(uri, handle string) (workspacePath, error) {
-	named, file, err := parseWorkspaceURI(uri)
+	named, file, err := workspace.ParseURI(uri)
 	if err != nil {
 		return workspacePath{}, err
 	}
@@ -116,14 +115,4 @@ func (s *Server) named(ctx context.Context, name string) (*catalog.Skill, error)
 		return nil, nil
 	}
 	return s.skills.Find(ctx, name)
-}
-
-// usedWorkspace gives the workspace of a handle, or the session's own. Where
-// every request stands alone a new one would have nothing in it.
-func (s *Server) usedWorkspace(ctx context.Context, handle string) (workspaces.Workspace, error) {
-	if handle == "" && request.SessionID(ctx) == "" {
-		return workspaces.Workspace{}, failure.New(failure.InvalidArguments, "Give the handle that create_file, bash_tool or exec gave as `workspace`.",
-			"no `workspace` is given, and this connection has none of its own")
-	}
-	return s.workspace(ctx, handle)
 }

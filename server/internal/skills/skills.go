@@ -22,6 +22,9 @@ import (
 // before this; it is here so that no file can exhaust memory.
 const maxEntryBytes = 1 << 20
 
+// ListDepth is how deep listings for models go.
+const ListDepth = 8
+
 // Access is the way to the skills of one catalog under one policy.
 type Access struct {
 	Catalog *catalog.Catalog
@@ -122,6 +125,10 @@ func Gone(skill *catalog.Skill, err error) *failure.Failure {
 	return &failure.Failure{Code: failure.SkillNotFound, Message: fmt.Sprintf("the skill %q is gone from disk", skill.Name),
 		Hint: "Call findSkills to see the skills there are.", Cause: err}
 }
+
+// Owner names one version of a skill to the sandbox, as whose programs are to
+// share their HOME and TMPDIR.
+func Owner(skill *catalog.Skill, digest string) string { return skill.Path + "\n" + digest }
 
 // Instructions are those of a skill as they stand on disk now.
 type Instructions struct {

@@ -1,4 +1,4 @@
-package server
+package requirement
 
 import (
 	"path"
@@ -14,30 +14,30 @@ import (
 // maxProbedScripts is how many scripts of a skill are looked at.
 const maxProbedScripts = 64
 
-// needed is a program of a skill and what may start it, best first.
-type needed struct {
+// program is one of a skill, and what may start it, best first.
+type program struct {
 	script   string
 	tool     bool
-	programs []string
+	starters []string
 }
 
-// lack says that none of the programs is there.
-func (n needed) lack() lack {
-	kind := missingInterpreter
-	if n.tool {
-		kind = missingProgram
+// missing says that nothing that may start it is there.
+func (p program) missing() Missing {
+	kind := interpreterKind
+	if p.tool {
+		kind = programKind
 	}
 	var names []string
-	for _, program := range n.programs {
-		names = append(names, path.Base(program))
+	for _, starter := range p.starters {
+		names = append(names, path.Base(starter))
 	}
-	return lack{kind: kind, name: strings.Join(slices.Compact(names), " or "), script: n.script, sure: true}
+	return Missing{kind: kind, name: strings.Join(slices.Compact(names), " or "), script: p.script, sure: true}
 }
 
-// scriptsOf gives those of a skill's files that are programs. What lies in
+// scriptsOf returns those of a skill's files that are programs. What lies in
 // assets and references is for others to run, and what a nested skill has is
 // that one's matter.
-func scriptsOf(dir string, files []contained.Entry) (scripts []needed) {
+func scriptsOf(dir string, files []contained.Entry) (scripts []program) {
 	var nested []string
 	for _, file := range files {
 		if dir, isNested := strings.CutSuffix(file.Path, "/SKILL.md"); isNested {
@@ -50,25 +50,25 @@ func scriptsOf(dir string, files []contained.Entry) (scripts []needed) {
 		if file.Dir || top == "assets" || top == "references" || elsewhere || !utf8.ValidString(file.Path) {
 			continue
 		}
-		programs, err := command.Interpreters(dir, file.Path)
-		if err == nil && len(programs) > 0 && len(scripts) < maxProbedScripts {
-			scripts = append(scripts, needed{script: file.Path, programs: programs})
+		starters, err := command.Interpreters(dir, file.Path)
+		if err == nil && len(starters) > 0 && len(scripts) < maxProbedScripts {
+			scripts = append(scripts, program{script: file.Path, starters: starters})
 		}
 	}
 	return scripts
 }
 
-// programsOf gives the tools that start a program of the system.
-func programsOf(tools []catalog.Tool) (programs []needed) {
+// toolsOf returns the tools that start a program of the system.
+func toolsOf(tools []catalog.Tool) (programs []program) {
 	for _, tool := range tools {
-		if program := tool.Argv[0]; !strings.Contains(program, "/") {
-			programs = append(programs, needed{script: tool.Name, tool: true, programs: []string{program}})
+		if starter := tool.Argv[0]; !strings.Contains(starter, "/") {
+			programs = append(programs, program{script: tool.Name, tool: true, starters: []string{starter}})
 		}
 	}
 	return programs
 }
 
-// localModules gives the names by which a skill's programs could import its
+// localModules returns the names by which a skill's programs could import its
 // own Python modules, wherever they look for them.
 func localModules(entries []contained.Entry) []string {
 	names := []string{}

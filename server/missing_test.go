@@ -77,7 +77,11 @@ func TestActivationNamesWhatIsMissing(t *testing.T) {
 	c := f.connect(t)
 	// What a run left in the workspace is not run either.
 	c.exec(t, "needy", map[string]any{"command": `cp "$SKILL_DIR/scripts/json.py" json.py; cp json.py ast.py; cp json.py sitecustomize.py; printf 'exit 1' > node; chmod +x node`})
+	ran := runs.Load()
 	text := c.call(t, "activate", map[string]any{"name": "needy"}).text()
+	if probes := runs.Load() - ran; probes != 1 {
+		t.Errorf("%d programs were run to look", probes)
+	}
 	want := "Not in the sandbox: interpreter $(touch${IFS}marked)`touch${IFS}marked` (scripts/quoted.odd), interpreter absent-interpreter (scripts/x.odd), program absent-dot (dot), " +
 		"python module absent_one (scripts/fetch.py), python module absent_two (scripts/fetch.py). " +
 		"Perhaps needed, and not in the sandbox: python module absent_lazy (scripts/lazy.py). Do without"
@@ -129,6 +133,31 @@ func TestActivationKnowsPackagesOfTheUser(t *testing.T) {
 	}
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("a package was run")
+	}
+}
+
+// TestProbeRunsNoInterpreterOfTheSkill: not one that a shebang line names where
+// anybody could have put it.
+func TestProbeRunsNoInterpreterOfTheSkill(t *testing.T) {
+	needBash(t)
+	root, mark := t.TempDir(), filepath.Join(t.TempDir(), "mark")
+	dir := t.TempDir()
+	evil := []byte("#!/bin/sh\n: > '" + mark + "'\n")
+	must(t, os.WriteFile(filepath.Join(dir, "python3"), evil, 0o755))
+	must(t, os.WriteFile(filepath.Join(dir, "node"), evil, 0o755))
+	writeFile(t, filepath.Join(root, "needy", "SKILL.md"), []byte("---\nname: needy\ndescription: Needs much.\n---\n"))
+	for name, line := range map[string]string{
+		"a.py": dir + "/python3", "b.js": dir + "/node", "c.py": "/usr/../" + dir + "/python3", "d.py": "./python3", "e.py": "x/python3",
+	} {
+		writeFile(t, filepath.Join(root, "needy", name), []byte("#!"+line+"\nimport absent\n"))
+	}
+	c := newFixture(t, root).connect(t)
+	c.exec(t, "needy", map[string]any{"command": "mkdir x; cp " + dir + "/python3 .; cp " + dir + "/python3 x"})
+	if a := c.call(t, "activate", map[string]any{"name": "needy"}); a.IsError {
+		t.Error(a.text())
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("it was run")
 	}
 }
 
