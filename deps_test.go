@@ -19,20 +19,66 @@ import (
 
 const module = "github.com/skills-mcp/skills-mcp"
 
-// roomImports says what each room may import of ours, its own packages aside.
-// A room is a top-level directory; "." is the module's root, and internal
-// holds small things that several rooms need and none of them owns.
-var roomImports = map[string][]string{
-	".":           {},
-	"internal":    {},
-	"catalog":     {"internal"},
-	"policy":      {},
-	"sandbox":     {"internal"},
-	"resources":   {"catalog", "internal"},
-	"server":      {"catalog", "resources", "policy", "sandbox", "internal"},
-	"cmd":         {"catalog", "resources", "policy", "sandbox", "server"},
+// imports says what may be imported of ours. A key is a directory and holds for
+// all below it that has no key of its own; packages under one key may import
+// each other. A value is a key, or one and all keys below it: "sandbox/...".
+var imports = map[string][]string{
+	".":        {},
+	"internal": {},
+	"catalog":  {"internal"},
+	"policy":   {},
+
+	// contained knows no skill, and neither do the two others each other.
+	"resources":           {"internal", "catalog", "resources/contained", "resources/internal"},
+	"resources/contained": {"internal", "resources/internal"},
+	"resources/staging":   {"internal", "catalog", "resources/contained", "resources/internal"},
+	"resources/internal":  {"internal", "catalog", "resources/contained"},
+
+	// The port knows none of the others, and no backend knows another.
+	"sandbox":             {"internal"},
+	"sandbox/command":     {"internal", "sandbox"},
+	"sandbox/internal":    {"internal", "sandbox", "sandbox/command"},
+	"sandbox/queue":       {"internal", "sandbox"},
+	"sandbox/workspaces":  {"internal", "sandbox", "sandbox/internal"},
+	"sandbox/local":       {"internal", "sandbox", "sandbox/command", "sandbox/internal"},
+	"sandbox/docker":      {"internal", "sandbox", "sandbox/command", "sandbox/internal"},
+	"sandbox/host":        {"internal", "sandbox", "sandbox/command", "sandbox/internal"},
+	"sandbox/sandboxtest": {"internal", "sandbox", "sandbox/internal"},
+
+	"server": {"internal", "catalog", "resources/...", "policy", "sandbox/...", "server/internal/..."},
+
+	// What speaks to clients knows nothing of skills and sandboxes.
+	"server/internal/jsonrpc": {},
+	"server/internal/request": {},
+	"server/internal/client":  {"server/internal/jsonrpc"},
+	"server/internal/router":  {"server/internal/client", "server/internal/display", "server/internal/failure", "server/internal/jsonrpc"},
+	"server/internal/stream":  {"server/internal/client", "server/internal/failure", "server/internal/jsonrpc", "server/internal/router"},
+	"server/internal/stdio": {"server/internal/client", "server/internal/failure", "server/internal/jsonrpc", "server/internal/request",
+		"server/internal/router", "server/internal/stream"},
+	"server/internal/web": {"server/internal/client", "server/internal/failure", "server/internal/jsonrpc", "server/internal/request",
+		"server/internal/router", "server/internal/stream"},
+
+	"server/internal/display": {},
+	"server/internal/failure": {"policy", "resources/...", "sandbox/...", "server/internal/display"},
+	"server/internal/schema":  {"server/internal/display", "server/internal/failure"},
+	"server/internal/skills":  {"internal", "catalog", "policy", "resources/...", "server/internal/failure"},
+	"server/internal/requirement": {"catalog", "policy", "resources/...", "sandbox/...", "server/internal/display", "server/internal/request",
+		"server/internal/skills", "server/internal/workspace"},
+	"server/internal/workspace": {"catalog", "resources/...", "sandbox/...", "server/internal/display", "server/internal/failure",
+		"server/internal/request"},
+
+	"cmd":         {"catalog", "resources/...", "policy", "sandbox/...", "server"},
 	"testdata":    {},
 	"integration": {},
+}
+
+// parts are directories in which every package has a key of its own.
+var parts = []string{"sandbox", "server"}
+
+// testImports says what tests may import besides, with all below it, by their
+// room.
+var testImports = map[string][]string{
+	"sandbox": {"sandbox/sandboxtest", "sandbox/workspaces"},
 }
 
 // testLeaves are for tests alone, those of every room: a package may import
@@ -98,7 +144,7 @@ func violations(packages []goPackage) []string {
 			continue
 		}
 		found = append(found, nameViolations(p, dir)...)
-		found = append(found, roomViolations(p, dir)...)
+		found = append(found, importViolations(p, dir)...)
 		found = append(found, libraryViolations(p, dir)...)
 	}
 	slices.Sort(found)
@@ -112,129 +158,51 @@ func nameViolations(p goPackage, dir string) []string {
 	return nil
 }
 
-func roomViolations(p goPackage, dir string) []string {
-	allowed, known := roomImports[room(dir)]
-	if !known {
+// keyOf returns the key of [imports] that holds for a directory.
+func keyOf(dir string) (key string, known bool) {
+	for ; ; dir = path.Dir(dir) {
+		if _, known := imports[dir]; known || dir == "." {
+			return dir, known && dir != "."
+		}
+	}
+}
+
+func importViolations(p goPackage, dir string) []string {
+	key, known := keyOf(dir)
+	switch {
+	case !known && dir != ".":
 		return []string{fmt.Sprintf("%s: no such room", dir)}
+	case dir != key && slices.Contains(parts, key):
+		return []string{fmt.Sprintf("%s: no such part of %s", dir, key)}
 	}
 	var found []string
 	for _, imported := range p.imports() {
 		target, ours := inModule(imported)
+		inTest := !slices.Contains(p.Imports, imported)
 		switch {
+		case !ours:
 		case slices.Contains(testLeaves, target):
-			if slices.Contains(p.Imports, imported) && !slices.Contains(p.Imports, "testing") {
+			if !inTest && !slices.Contains(p.Imports, "testing") {
 				found = append(found, fmt.Sprintf("%s: imports %s, which is for tests", dir, target))
 			}
-		case !ours || room(target) == room(dir) || slices.Contains(allowed, room(target)):
-		case room(target) == "testdata" && room(dir) != "integration" && !slices.Contains(p.Imports, imported):
+		case mayImport(key, target):
+		case inTest && slices.ContainsFunc(testImports[room(dir)], func(allowed string) bool { return within(target, allowed) }):
+		case inTest && room(target) == "testdata" && room(dir) != "integration":
 			// Tests of every room make their fixtures there.
 		default:
 			found = append(found, fmt.Sprintf("%s: imports %s", dir, target))
 		}
 	}
-	return slices.Concat(found, sandboxViolations(p, dir), resourcesViolations(p, dir), serverViolations(p, dir))
-}
-
-// resourcesViolations holds the order of resources: staging and the URIs stand
-// on contained, which knows no skill, and neither knows the other.
-func resourcesViolations(p goPackage, dir string) []string {
-	banned := map[string][]string{
-		"resources":           {"resources/staging"},
-		"resources/contained": {"catalog", "resources", "resources/staging"},
-		"resources/staging":   {"resources"},
-	}[dir]
-	var found []string
-	for _, imported := range p.Imports {
-		if target, ours := inModule(imported); ours && slices.Contains(banned, target) {
-			found = append(found, fmt.Sprintf("%s: imports %s", dir, target))
-		}
-	}
 	return found
 }
 
-// serverImports says what each package below server may import of ours: other
-// packages there by their names, and other rooms. None imports server itself,
-// and what speaks to clients knows nothing of skills and sandboxes.
-var serverImports = map[string][]string{
-	"display": {},
-	"failure": {"display", "policy", "resources", "sandbox"},
-	"schema":  {"display", "failure"},
-	"skills":  {"failure", "catalog", "policy", "resources", "internal"},
-
-	"jsonrpc": {},
-	"request": {},
-	"client":  {"jsonrpc"},
-	"router":  {"client", "failure", "jsonrpc"},
-	"stream":  {"client", "failure", "jsonrpc", "router"},
-	"stdio":   {"client", "failure", "jsonrpc", "request", "router", "stream"},
-	"web":     {"client", "failure", "jsonrpc", "request", "router", "stream"},
-}
-
-func serverViolations(p goPackage, dir string) []string {
-	name, below := strings.CutPrefix(dir, "server/")
-	if !below {
-		return nil
-	}
-	name = strings.TrimPrefix(name, "internal/")
-	allowed, known := serverImports[name]
-	if !known {
-		return []string{fmt.Sprintf("%s: no such part of server", dir)}
-	}
-	var found []string
-	for _, imported := range p.imports() {
-		target, ours := inModule(imported)
-		if !ours || target == dir || slices.Contains(testLeaves, target) || room(target) == "testdata" {
-			continue
-		}
-		part, below := strings.CutPrefix(target, "server/internal/")
-		if !below {
-			part = room(target)
-		}
-		if !slices.Contains(allowed, part) {
-			found = append(found, fmt.Sprintf("%s: imports %s", dir, target))
-		}
-	}
-	return found
-}
-
-// sandboxImports says what each part of sandbox may import of the others. The
-// port, "", knows none of them, and no backend knows another. Tests may use the
-// contract suite, and workspaces as a server has them.
-var sandboxImports = map[string][]string{
-	"":            {},
-	"internal":    {"", "command"},
-	"command":     {""},
-	"queue":       {""},
-	"workspaces":  {"", "internal"},
-	"local":       {"", "command", "internal"},
-	"docker":      {"", "command", "internal"},
-	"host":        {"", "command", "internal"},
-	"sandboxtest": {"", "internal"},
-}
-
-// sandboxViolations holds sandbox's own order.
-func sandboxViolations(p goPackage, dir string) []string {
-	if room(dir) != "sandbox" {
-		return nil
-	}
-	part := strings.Split(dir+"/", "/")[1]
-	allowed, known := sandboxImports[part]
-	if !known {
-		return []string{fmt.Sprintf("%s: no such part of sandbox", dir)}
-	}
-	var found []string
-	for _, imported := range p.imports() {
-		target, ours := inModule(imported)
-		if !ours || room(target) != "sandbox" {
-			continue
-		}
-		other := strings.Split(target+"/", "/")[1]
-		inTest := !slices.Contains(p.Imports, imported) && (other == "sandboxtest" || other == "workspaces")
-		if other != part && !slices.Contains(allowed, other) && !inTest {
-			found = append(found, fmt.Sprintf("%s: imports %s", dir, target))
-		}
-	}
-	return found
+// mayImport reports whether what a key holds for may import a directory.
+func mayImport(key, dir string) bool {
+	target, _ := keyOf(dir)
+	return target == key || slices.ContainsFunc(imports[key], func(allowed string) bool {
+		below, all := strings.CutSuffix(allowed, "/...")
+		return target == allowed || all && within(target, below)
+	})
 }
 
 func libraryViolations(p goPackage, dir string) []string {
