@@ -12,9 +12,9 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
-// deadlineGrace is how long after its timeout a program is killed inside the
+// timeoutGrace is how long after its timeout a program is killed inside the
 // container, should the server fail to see to it.
-const deadlineGrace = 10 * time.Second
+const timeoutGrace = 10 * time.Second
 
 // Run implements [sandbox.Backend].
 func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {

@@ -12,6 +12,8 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 // drainPatience is how long the streams of a container that is gone may take
@@ -34,24 +36,23 @@ type tree struct {
 // program's output written to two writers that do not fail. Where that is not
 // possible it lets go of the container.
 func (c *container) hand(order protocol.Order, spec sandbox.Spec, stdout, stderr io.Writer) (*tree, error) {
-	rand.Read(order.Nonce[:]) // never fails
-	order.StdinBytes = uint64(len(spec.Stdin))
+	order.Nonce, order.StdinBytes = rand.Text(), uint64(len(spec.Stdin))
 	t := &tree{
 		container: c,
-		reply:     newReply(order.Nonce[:], stdout, stderr),
 		copied:    make(chan struct{}),
 		written:   make(chan struct{}),
 		toKill:    make(chan struct{}),
 	}
+	files := io.Discard
 	if order.Files {
 		copies, err := openCopies(spec)
 		if err != nil {
 			c.release()
 			return nil, err
 		}
-		t.copies = copies
-		t.reply.expectFiles(order.Nonce[:], copies.back)
+		t.copies, files = copies, copies.back
 	}
+	t.reply = newReply(order.Nonce, stdout, stderr, files)
 	go func() {
 		defer close(t.written)
 		t.write(order, spec.Stdin)
@@ -72,7 +73,7 @@ func (t *tree) write(order protocol.Order, stdin []byte) {
 		t.taken.Add(int64(n))
 		return n, err
 	})
-	if _, err := conn.Write(order.Encode()); err != nil {
+	if err := wire.Send(conn, &order); err != nil {
 		return
 	}
 	if _, err := conn.Write(stdin); err != nil {
@@ -120,25 +121,20 @@ func (t *tree) Wait() (process.Ending, error) {
 	lost := t.closeCopies()
 	t.container.backend.pool.refill(t.container.place)
 	if report == nil { // the whole container was killed, by whomever
-		return process.Ending{Signal: "SIGKILL", Killed: killed, ChangesLost: t.copies != nil}, nil
+		return process.Ending{Ending: reaper.Ending{Signal: "SIGKILL", Killed: killed}, ChangesLost: t.copies != nil}, nil
 	}
 	if report.Errno != 0 {
 		return process.Ending{}, notStarted(report)
 	}
+	failed := report.Code != 0 || report.Signal != ""
 	ending := process.Ending{
-		Code:            int(report.Code),
-		Signal:          report.Signal(),
-		Killed:          report.Killed,
+		Ending:          report.Ending,
 		OverQuota:       report.OverQuota,
-		CPUTime:         time.Duration(report.CPUNanos),
 		PeakMemoryBytes: report.PeakMemoryBytes,
 		// The kernel kills one process for want of memory, and the program
 		// suffers from that if it was not the program itself.
-		OutOfMemory: report.OOMKills > 0 && report.Code != 0 && !report.Killed,
+		OutOfMemory: report.OOMKills > 0 && failed && !report.Killed,
 		ChangesLost: lost,
-
-		LeftBehind:        report.LeftBehindNames(),
-		LeftBehindOmitted: int(report.LeftBehindOmitted),
 	}
 	if report.Killed { // it may have come to its end all the same
 		ending.Code, ending.Signal = 0, "SIGKILL"
@@ -207,6 +203,5 @@ func (t *tree) end() (report *protocol.Report, killed bool) {
 	t.container.release()
 	<-t.copied
 	<-t.written
-	t.reply.flush()
-	return t.reply.report.report(), killed
+	return t.reply.close(), killed
 }

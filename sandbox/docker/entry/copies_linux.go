@@ -23,7 +23,7 @@ const gcPercent = 100
 
 // serveCopies stores files, runs the program and sends back what it has done
 // to those of the workspace.
-func serveCopies(order protocol.Order, input *bufio.Reader, stdin []byte, victims victims) error {
+func serveCopies(order protocol.Order, input *bufio.Reader, stdin []byte, score oomScore) error {
 	debug.SetGCPercent(gcPercent)
 	workspace, before, failed := store(input)
 	if err := acknowledge(); err != nil {
@@ -36,8 +36,8 @@ func serveCopies(order protocol.Order, input *bufio.Reader, stdin []byte, victim
 	}
 	reserve := newReserve()
 	debug.SetGCPercent(-1)
-	report := carryOut(order, stdin, victims)
-	reserve.release()
+	report := carryOut(order, stdin, score)
+	unix.Munmap(reserve) // fails where there is none
 	debug.SetGCPercent(gcPercent)
 	go endWithServer()
 	return reply(order, report, func(w io.Writer) error {
@@ -78,34 +78,26 @@ func store(input *bufio.Reader) (*os.Root, *transfer.Tree, error) {
 
 // drop gives up all privileges for good.
 func drop() error {
-	err := shareOutput()
-	if err == nil {
-		err = give(protocol.Workspace, protocol.Private)
+	for _, step := range []func() error{
+		shareOutput,
+		func() error { return chown(protocol.Workspace, protocol.Private) },
+		dropBounding,
+		func() error { return syscall.Setgroups(nil) },
+		func() error { return syscall.Setresgid(protocol.User, protocol.User, protocol.User) },
+		func() error { return syscall.Setresuid(protocol.User, protocol.User, protocol.User) },
+		hide, // the change of users may have undone it
+		confine,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = dropBounding()
-	}
-	if err == nil {
-		err = syscall.Setgroups(nil)
-	}
-	if err == nil {
-		err = syscall.Setresgid(protocol.User, protocol.User, protocol.User)
-	}
-	if err == nil {
-		err = syscall.Setresuid(protocol.User, protocol.User, protocol.User)
-	}
-	if err == nil {
-		err = hide() // the change of users may have undone it
-	}
-	if err == nil {
-		err = confine()
-	}
-	return err
+	return nil
 }
 
-// give makes the program's user the owner of directories, where the engine has
+// chown makes the program's user the owner of directories, where the engine has
 // not.
-func give(dirs ...string) error {
+func chown(dirs ...string) error {
 	for _, dir := range dirs {
 		info, err := os.Stat(dir)
 		if err == nil && info.Sys().(*syscall.Stat_t).Uid != protocol.User {

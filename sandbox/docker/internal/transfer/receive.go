@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 // Bounds are what a stream may bring. A zero field bounds nothing.
@@ -40,39 +42,39 @@ type Bounds struct {
 // stored. Nothing is removed before all else is stored, but for what is in the
 // way of it: a file that has another name now is never without one.
 func Receive(r *bufio.Reader, root *os.Root, bounds Bounds) (skipped int, err error) {
-	rc := receiver{decoder: decoder{r}, bounds: bounds, place: newPlace(root, bounds.Staging), left: bounds.Bytes, buffer: make([]byte, chunkBytes)}
+	rc := receiver{r: r, bounds: bounds, place: newPlace(root, bounds.Staging), left: bounds.Bytes, buffer: make([]byte, chunkBytes)}
 	defer func() { err = errors.Join(err, rc.place.finish()) }()
 	for entries := 0; ; entries++ {
-		h, err := rc.header()
-		if err != nil {
-			return rc.skipped, cutOff(err)
+		var h header
+		if err := wire.Receive(r, &h); err != nil {
+			return rc.skipped, malformed(err)
+		}
+		if !h.wellFormed() {
+			return rc.skipped, ErrMalformed
 		}
 		if h.kind == end {
-			sent, err := rc.number(maxEntries)
-			if err == nil {
-				err = rc.place.removeDoomed()
-			}
-			return rc.skipped + rc.place.kept + int(sent), cutOff(err)
+			err := rc.place.removeDoomed()
+			return rc.skipped + rc.place.kept + int(h.size), err
 		}
 		if bounds.Entries > 0 && entries >= bounds.Entries {
 			return rc.skipped, fmt.Errorf("%w: more than %d entries", ErrMalformed, bounds.Entries)
 		}
 		if err := rc.store(h); err != nil {
-			return rc.skipped, cutOff(err)
+			return rc.skipped, malformed(err)
 		}
 	}
 }
 
-// cutOff gives the error for a stream that has no end.
-func cutOff(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: cut off", ErrMalformed)
+// malformed returns the error for a stream that has no end, or is none.
+func malformed(err error) error {
+	if errors.Is(err, wire.ErrInvalid) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	return err
 }
 
 type receiver struct {
-	decoder
+	r       *bufio.Reader
 	bounds  Bounds
 	place   *place
 	left    int64 // of bounds.Bytes
@@ -99,9 +101,6 @@ func (rc *receiver) store(h header) error {
 	case symlink:
 		err = rc.place.symlink(h.path, h.target)
 	case hardlink:
-		if !valid(h.target) {
-			return ErrMalformed
-		}
 		err = rc.place.hardlink(h.path, h.target)
 	}
 	return rc.forgive(err)
@@ -161,34 +160,29 @@ func (rc *receiver) charge(bytes int64) error {
 
 // content reads a file's parts, in ascending order, and writes them.
 func (rc *receiver) content(f *os.File, size int64) error {
-	at := int64(0)
-	for {
-		gap, err := rc.number(1<<63 - 1)
-		if err != nil {
+	for at := int64(0); ; {
+		var next part
+		if err := wire.Receive(rc.r, &next); err != nil || next == (part{}) {
 			return err
 		}
-		n, err := rc.number(chunkBytes)
-		if err != nil {
-			return err
+		if next.length <= 0 || next.length > chunkBytes {
+			return ErrMalformed
 		}
-		if n == 0 {
-			return nil
-		}
-		if int64(gap) > size-at || int64(n) > size-at-int64(gap) {
+		if next.gap < 0 || next.gap > size-at || next.length > size-at-next.gap {
 			return fmt.Errorf("%w: content behind the end of a file", ErrMalformed)
 		}
 		if sparse {
-			if err := rc.charge(int64(n)); err != nil {
+			if err := rc.charge(next.length); err != nil {
 				return err
 			}
 		}
-		chunk := rc.buffer[:n]
+		chunk := rc.buffer[:next.length]
 		if _, err := io.ReadFull(rc.r, chunk); err != nil {
 			return err
 		}
-		if _, err := f.WriteAt(chunk, at+int64(gap)); err != nil {
+		if _, err := f.WriteAt(chunk, at+next.gap); err != nil {
 			return err
 		}
-		at += int64(gap) + int64(n)
+		at += next.gap + next.length
 	}
 }

@@ -2,10 +2,9 @@ package docker
 
 import (
 	"bytes"
+	"io"
 	"slices"
 	"testing"
-
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
 // in gives a text in parts of a size.
@@ -20,19 +19,18 @@ func in(size int, text []byte) (parts [][]byte) {
 func TestMarkIsFoundHoweverTheStreamIsSplit(t *testing.T) {
 	t.Parallel()
 	mark := []byte("aabaabaaab")
-	report := protocol.Report{Code: 7, CPUNanos: 1}
+	const report = "\x00\x07aab\xff"
 	for _, said := range []string{"", "a", "text", "aabaabaaa", "aabaabaabb", "\x00\xffaab"} {
-		stream := slices.Concat([]byte(said), mark, report.Encode(), []byte("what comes behind does not matter"))
-		for size := 1; size <= len(stream); size++ {
-			var passed bytes.Buffer
-			behind := &suffix{length: protocol.ReportBytes}
-			u := &untilMark{next: &passed, mark: mark, behind: behind}
-			for _, part := range in(size, stream) {
-				u.write(part)
+		whole := slices.Concat([]byte(said), mark, []byte(report), mark, []byte("what comes behind does not matter"))
+		for size := 1; size <= len(whole); size++ {
+			var passed, behind bytes.Buffer
+			s := &stream{mark: mark, parts: []io.Writer{&passed, &behind}}
+			for _, part := range in(size, whole) {
+				s.write(part)
 			}
-			u.flush()
-			if got := behind.report(); !u.done() || passed.String() != said || got == nil || *got != report {
-				t.Fatalf("%q in parts of %d: passed %q, report %+v", said, size, passed.String(), got)
+			s.flush()
+			if !s.done() || passed.String() != said || behind.String() != report {
+				t.Fatalf("%q in parts of %d: passed %q, behind it %q", said, size, passed.String(), behind.String())
 			}
 		}
 	}
@@ -43,17 +41,17 @@ func TestMarkIsFoundHoweverTheStreamIsSplit(t *testing.T) {
 func TestStreamWithoutMarkIsWhole(t *testing.T) {
 	t.Parallel()
 	var passed bytes.Buffer
-	u := &untilMark{next: &passed, mark: []byte("mark"), behind: &suffix{}}
+	s := &stream{mark: []byte("mark"), parts: []io.Writer{&passed}}
 	for _, part := range []struct{ write, passed string }{
 		{"line\n", "line\n"}, {"ma", "line\n"}, {"x", "line\nmax"}, {"mar", "line\nmax"},
 	} {
-		u.write([]byte(part.write))
+		s.write([]byte(part.write))
 		if passed.String() != part.passed {
 			t.Errorf("after %q passed is %q", part.write, passed.String())
 		}
 	}
-	u.flush()
-	if passed.String() != "line\nmaxmar" || u.done() {
-		t.Errorf("in the end passed is %q, the mark was found: %t", passed.String(), u.done())
+	s.flush()
+	if passed.String() != "line\nmaxmar" || s.done() {
+		t.Errorf("in the end passed is %q, the mark was found: %t", passed.String(), s.done())
 	}
 }

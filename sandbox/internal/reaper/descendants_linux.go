@@ -1,4 +1,4 @@
-package supervisor
+package reaper
 
 import (
 	"bytes"
@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stopRounds is how often one looks for processes that were started while the
+// stopRounds is how often it is looked for processes that were started while the
 // others were being stopped.
 const stopRounds = 16
 
 // KillDescendants kills every process below this one. They are stopped first,
-// parents and children alike, lest a program that keeps forking be faster.
+// parents and children alike, so that no program that keeps forking is faster.
 func KillDescendants() {
 	stopped := make(map[int]bool)
 	for range stopRounds {
@@ -55,16 +55,16 @@ func descendants(pid int) []int {
 	return found
 }
 
-// LeftBehind returns the names of processes below this one, sorted, at most
-// MaxLeftBehind, and how many more there are. Dead ones do not count.
-func LeftBehind() (names []string, omitted int) {
+// leftBehind returns the names of processes below this one, sorted, at most
+// maxLeftBehind, and how many more there are. Dead ones do not count.
+func leftBehind() (names []string, omitted int) {
 	for _, pid := range descendants(os.Getpid()) {
 		if name, _, found := look(pid); found && name != "" {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
-	most := min(MaxLeftBehind, len(names))
+	most := min(maxLeftBehind, len(names))
 	return names[:most], len(names) - most
 }
 
