@@ -62,9 +62,9 @@ type Options struct {
 	// /var/run/docker.sock, $XDG_RUNTIME_DIR/docker.sock,
 	// $XDG_RUNTIME_DIR/podman/podman.sock and /run/podman/podman.sock.
 	Host string
-	// Here leaves out engines that may be on another machine: those that are
-	// not reached by a Unix socket or a named pipe.
-	Here bool
+	// Remote makes engines usable that share no directories with the server,
+	// as on another machine. If nil, they are not.
+	Remote Remote
 	// Image names an image that the engine has, with the entry program. If
 	// empty, [DefaultImage].
 	Image string
@@ -82,6 +82,7 @@ type Backend struct {
 	log    *slog.Logger
 	runner *process.Runner
 	engine *engine.Engine
+	remote Remote // nil if all directories are shared
 	image  image
 	owner  owner
 	// copying tells that skills and workspaces are not shared with containers
@@ -118,13 +119,18 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 }
 
 func open(ctx context.Context, options Options) (*Backend, error) {
-	reached, err := engine.Dial(ctx, options.Host, options.Here)
+	var route func(engine.Endpoint) (engine.Route, error)
+	if options.Remote != nil {
+		route = options.Remote.Route
+	}
+	reached, err := engine.Dial(ctx, options.Host, route)
 	if err != nil {
 		return nil, err
 	}
 	b := &Backend{
 		log:     options.Logger,
 		engine:  reached,
+		remote:  options.Remote,
 		copying: reached.Elsewhere,
 		owner:   newOwner(),
 		starts:  make(chan struct{}, startsAtOnce),
@@ -151,7 +157,7 @@ func (b *Backend) prepare(ctx context.Context, options Options) (err error) {
 	}
 	b.reap(ctx)
 	err = b.probe(ctx)
-	if !b.copying && errors.Is(err, engine.ErrUnshared) {
+	if !b.copying && b.remote != nil && errors.Is(err, engine.ErrUnshared) {
 		b.log.Debug("files are copied", "reason", err)
 		b.copying = true
 		err = b.probe(ctx)

@@ -32,7 +32,7 @@ func (t *tree) writeKill() {
 }
 
 // canReturn tells whether there are files that a container can send back.
-func (t *tree) canReturn() bool { return t.copies != nil && t.reply.hasAcked() }
+func (t *tree) canReturn() bool { return t.files != nil && t.reply.hasAcked() }
 
 // killInside waits for the entry program to kill the program and to send back
 // its files, and tells whether it did.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/remote"
 )
 
 // These make this test program a server, with a workspace, that runs a program
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 }
 
 func serveBusily(workspace string) error {
-	backend, err := docker.New(context.Background(), docker.Options{})
+	backend, err := docker.New(context.Background(), docker.Options{Remote: remote.Access{}})
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func serveBusily(workspace string) error {
 }
 
 func serveBriefly(workspace string) error {
-	backend, err := docker.New(context.Background(), docker.Options{})
+	backend, err := docker.New(context.Background(), docker.Options{Remote: remote.Access{}})
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func serveBriefly(workspace string) error {
 
 func serve(workspace string) error {
 	ctx := context.Background()
-	backend, err := docker.New(ctx, docker.Options{})
+	backend, err := docker.New(ctx, docker.Options{Remote: remote.Access{}})
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 	}
 	defer context.AfterFunc(ctx, t.Kill)()
 	report, _ := t.end()
-	lost := t.closeCopies()
+	_, lost := t.closeFiles()
 	switch {
 	case report == nil:
 		return fmt.Errorf("a container ended before it could tell of its programs: %s", t.reply.early)

@@ -23,7 +23,7 @@ const drainPatience = 5 * time.Second
 // tree is a program in a container, with all its processes.
 type tree struct {
 	container *container
-	copies    *copies // nil where directories are shared
+	files     Files // nil where directories are shared
 	reply     *reply
 	copied    chan struct{} // closed when nothing more comes
 	written   chan struct{} // closed when nothing more is written
@@ -43,16 +43,16 @@ func (c *container) hand(order protocol.Order, spec sandbox.Spec, stdout, stderr
 		written:   make(chan struct{}),
 		toKill:    make(chan struct{}),
 	}
-	files := io.Discard
+	returned := io.Discard
 	if order.Files {
-		copies, err := openCopies(spec)
+		files, err := c.backend.remote.OpenFiles(spec)
 		if err != nil {
 			c.release()
 			return nil, err
 		}
-		t.copies, files = copies, copies.back
+		t.files, returned = files, files
 	}
-	t.reply = newReply(order.Nonce, stdout, stderr, files)
+	t.reply = newReply(order.Nonce, stdout, stderr, returned)
 	go func() {
 		defer close(t.written)
 		t.write(order, spec.Stdin)
@@ -79,10 +79,10 @@ func (t *tree) write(order protocol.Order, stdin []byte) {
 	if _, err := conn.Write(stdin); err != nil {
 		return
 	}
-	if t.copies == nil {
+	if t.files == nil {
 		return
 	}
-	err := t.copies.send(conn)
+	err := t.files.Send(conn)
 	if err == nil {
 		return
 	}
@@ -118,10 +118,10 @@ func (t *tree) started(ctx context.Context) bool {
 // Wait implements [process.Tree].
 func (t *tree) Wait() (process.Ending, error) {
 	report, killed := t.end()
-	lost := t.closeCopies()
+	skipped, lost := t.closeFiles()
 	t.container.backend.pool.refill(t.container.place)
 	if report == nil { // the whole container was killed, by whomever
-		return process.Ending{Ending: reaper.Ending{Signal: "SIGKILL", Killed: killed}, ChangesLost: t.copies != nil}, nil
+		return process.Ending{Ending: reaper.Ending{Signal: "SIGKILL", Killed: killed}, ChangesLost: t.files != nil}, nil
 	}
 	if report.Errno != 0 {
 		return process.Ending{}, notStarted(report)
@@ -135,12 +135,10 @@ func (t *tree) Wait() (process.Ending, error) {
 		// suffers from that if it was not the program itself.
 		OutOfMemory: report.OOMKills > 0 && failed && !report.Killed,
 		ChangesLost: lost,
+		Uncollected: skipped,
 	}
 	if report.Killed { // it may have come to its end all the same
 		ending.Code, ending.Signal = 0, "SIGKILL"
-	}
-	if t.copies != nil {
-		ending.Uncollected = t.copies.skipped
 	}
 	return ending, nil
 }
@@ -149,22 +147,22 @@ func (t *tree) Wait() (process.Ending, error) {
 func (t *tree) abandon() {
 	t.Kill()
 	t.end()
-	if t.copies != nil {
-		t.copies.close() // nothing has changed
+	if t.files != nil {
+		t.files.Close() // nothing has changed
 	}
 }
 
-// closeCopies returns when what came back is stored, and tells whether
-// something is missing.
-func (t *tree) closeCopies() (lost bool) {
-	if t.copies == nil {
-		return false
+// closeFiles returns when what came back is stored, how much has no place in the
+// workspace, and whether something is missing.
+func (t *tree) closeFiles() (skipped int, lost bool) {
+	if t.files == nil {
+		return 0, false
 	}
-	err := t.copies.close()
+	skipped, err := t.files.Close()
 	if err != nil {
 		t.container.backend.log.Warn("what a program has changed cannot be brought back", "error", err)
 	}
-	return err != nil
+	return skipped, err != nil
 }
 
 // notStarted gives the [sandbox.SetupError] for a program that was not.

@@ -1,4 +1,4 @@
-package engine
+package remote
 
 import (
 	"bufio"
@@ -18,11 +18,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
 )
 
 func TestEngineOverSSH(t *testing.T) {
-	settle(t, nil)
+	enginetest.Settings(t, nil)
 	server := enginetest.ServeSSH(t)
 	expectUsable(t, reach(t, server.Host))
 	t.Setenv("DOCKER_HOST", server.Host+"/var/run/docker.sock")
@@ -32,7 +33,7 @@ func TestEngineOverSSH(t *testing.T) {
 // What a user wants of an ssh at a terminal must neither end nor garble
 // connections, nor leave anything behind.
 func TestSSHWithSettingsForTerminals(t *testing.T) {
-	settle(t, nil)
+	enginetest.Settings(t, nil)
 	server := enginetest.ServeSSH(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -58,12 +59,12 @@ func TestSSHWithSettingsForTerminals(t *testing.T) {
 // What ssh says last tells what is wrong, and it is started once: servers lock
 // out those who fail too often.
 func TestSSHThatFails(t *testing.T) {
-	settle(t, nil)
+	enginetest.Settings(t, nil)
 	server := enginetest.ServeSSH(t)
 	expect := func(host, says string) {
 		t.Helper()
-		_, err := Dial(t.Context(), host, false)
-		if !errors.Is(err, ErrNoSSH) || !strings.Contains(err.Error(), says) {
+		_, err := engine.Dial(t.Context(), host, Access{}.Route)
+		if !errors.Is(err, engine.ErrNoSSH) || !strings.Contains(err.Error(), says) {
 			t.Errorf("dial gives %v, want %q", err, says)
 		}
 		expectNoProcesses(t)
@@ -146,7 +147,7 @@ func descriptors(t *testing.T) int {
 
 // However connections end, nothing of them is left.
 func TestSSHLeavesNothing(t *testing.T) {
-	settle(t, nil)
+	enginetest.Settings(t, nil)
 	server := enginetest.ServeSSH(t)
 	reach(t, server.Host) // opens what stays open
 	eventually(t, "the first connection is the only one", func() bool { return server.Sessions() == 1 })
@@ -156,7 +157,7 @@ func TestSSHLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		e, err := Dial(t.Context(), server.Host, false)
+		e, err := engine.Dial(t.Context(), server.Host, Access{}.Route)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +237,7 @@ func TestSSHOfAKilledServer(t *testing.T) {
 		fmt.Println("\nrunning")
 		select {}
 	}
-	settle(t, nil)
+	enginetest.Settings(t, nil)
 	host := enginetest.ServeSSH(t)
 	label := rand.Text()
 	server := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
@@ -265,7 +266,7 @@ func TestSSHOfAKilledServer(t *testing.T) {
 		})
 	}
 	eventually(t, "connections end with their server", func() bool { return host.Sessions() == 0 })
-	e, err := Dial(t.Context(), "unix://"+enginetest.Socket(t), true)
+	e, err := engine.Dial(t.Context(), "unix://"+enginetest.Socket(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package engine
+package remote
 
 import (
 	"errors"
@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// sshEndPatience is how long ssh may take to end once its streams are
+	// sshExitGrace is how long ssh may take to end once its streams are
 	// closed, and again once it was asked to.
-	sshEndPatience = 2 * time.Second
-	// sshStderrPatience is how long what ssh has started may keep its standard
+	sshExitGrace = 2 * time.Second
+	// sshStderrGrace is how long what ssh has started may keep its standard
 	// error open.
-	sshStderrPatience = time.Second
+	sshStderrGrace = time.Second
 )
 
 // sshConn is a connection over the standard streams of an ssh. When the server
@@ -54,7 +54,7 @@ func startSSH(arguments []string) (*sshConn, error) {
 		closed: make(chan struct{}), ended: make(chan struct{}),
 	}
 	c.process.Stdin, c.process.Stdout, c.process.Stderr = stdin, stdout, &c.said
-	c.process.WaitDelay = sshStderrPatience
+	c.process.WaitDelay = sshStderrGrace
 	c.process.SysProcAttr = ownSession()
 	if err := c.process.Start(); err != nil {
 		return nil, errors.Join(err, input.Close(), output.Close())
@@ -90,7 +90,7 @@ func (c *sshConn) endsSoon() bool {
 	select {
 	case <-c.ended:
 		return true
-	case <-time.After(sshEndPatience):
+	case <-time.After(sshExitGrace):
 		return false
 	}
 }
@@ -120,7 +120,7 @@ func (c *sshConn) cause(err error) error {
 		if c.failure != nil {
 			return c.failure
 		}
-	case <-time.After(sshEndPatience): // it has closed the stream and goes on
+	case <-time.After(sshExitGrace): // it has closed the stream and goes on
 	}
 	return err
 }

@@ -1,10 +1,13 @@
-package engine
+package remote
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
 	"sync"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 )
 
 // sshDialer makes connections, each by an ssh of its own.
@@ -50,15 +53,15 @@ func (d *sshDialer) wait(c *sshConn) {
 	close(c.ended)
 }
 
-// lastFailure gives what ssh said when it failed. Docker's client drops that
+// explain returns what ssh said when it failed. Docker's client drops that
 // where it looks like the error of a socket.
-func (d *sshDialer) lastFailure() error {
+func (d *sshDialer) explain(err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.failure
+	return fmt.Errorf("%w: %w", engine.ErrNoSSH, cmp.Or(d.failure, err))
 }
 
-// Close ends all connections and returns when no ssh is left.
+// close ends all connections and returns when no ssh is left.
 func (d *sshDialer) close() {
 	d.mu.Lock()
 	d.closed = true

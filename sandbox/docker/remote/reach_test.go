@@ -1,4 +1,4 @@
-package engine
+package remote
 
 import (
 	"bytes"
@@ -14,16 +14,20 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
 )
+
+// apiVersion is one that the engines speak of which tests say that they are some.
+const apiVersion = "1.41"
 
 // testImage is the image that "make image" builds.
 const testImage = "skills-mcp/sandbox:latest"
 
 // reach connects to an engine elsewhere until the end of the test.
-func reach(t *testing.T, host string) *Engine {
+func reach(t *testing.T, host string) *engine.Engine {
 	t.Helper()
-	e, err := Dial(t.Context(), host, false)
+	e, err := engine.Dial(t.Context(), host, Access{}.Route)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,12 +43,13 @@ func reach(t *testing.T, host string) *Engine {
 }
 
 // expectUsable uses an engine as a backend does.
-func expectUsable(t *testing.T, e *Engine) {
+func expectUsable(t *testing.T, e *engine.Engine) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if info, err := e.api.Info(ctx); err != nil || info.OSType != "linux" {
-		t.Errorf("Info gives %+v, %v", info, err)
+	unknown := new(engine.NoRuntimeError)
+	if err := e.CheckRuntime(ctx, "no such"); !errors.As(err, &unknown) || len(unknown.There) == 0 {
+		t.Errorf("of its runtimes the engine says %v", err)
 	}
 	label := rand.Text()
 	id, s := startCat(t, ctx, e, label)
@@ -68,12 +73,12 @@ func expectUsable(t *testing.T, e *Engine) {
 }
 
 // startCat starts a container that gives back what it gets.
-func startCat(t *testing.T, ctx context.Context, e *Engine, label string) (id string, s *Streams) {
+func startCat(t *testing.T, ctx context.Context, e *engine.Engine, label string) (id string, s *engine.Streams) {
 	t.Helper()
-	if _, err := e.Image(ctx, testImage); errors.Is(err, ErrNoImage) {
+	if _, err := e.Image(ctx, testImage); errors.Is(err, engine.ErrNoImage) {
 		testenv.Need(t, "docker", err)
 	}
-	id, err := e.Create(ctx, Blueprint{
+	id, err := e.Create(ctx, engine.Blueprint{
 		Image: testImage, Command: []string{"cat"}, User: "65534:65534",
 		Labels: map[string]string{"skills-mcp.test": label}, MemoryBytes: 64 << 20, Processes: 8,
 	})
@@ -91,7 +96,7 @@ func startCat(t *testing.T, ctx context.Context, e *Engine, label string) (id st
 }
 
 func TestEngineOverTCP(t *testing.T) {
-	settle(t, nil)
+	enginetest.Settings(t, nil)
 	host := enginetest.ServeTCP(t, nil)
 	for _, scheme := range []string{"tcp", "http"} {
 		expectUsable(t, reach(t, scheme+strings.TrimPrefix(host, "tcp")))
@@ -102,7 +107,7 @@ func TestEngineOverTCP(t *testing.T) {
 
 func TestEngineOverTLS(t *testing.T) {
 	host, certificates := enginetest.ServeTLS(t)
-	settle(t, nil)
+	enginetest.Settings(t, nil)
 	t.Setenv("DOCKER_CERT_PATH", certificates)
 	t.Setenv("DOCKER_TLS_VERIFY", "1")
 	for _, scheme := range []string{"tcp", "http", "https"} {
@@ -114,7 +119,7 @@ func TestEngineOverTLS(t *testing.T) {
 	expectUsable(t, reach(t, ""))
 
 	t.Setenv("DOCKER_CERT_PATH", t.TempDir())
-	if _, err := Dial(t.Context(), host, false); !errors.Is(err, ErrNoEngine) || !strings.Contains(err.Error(), "ca.pem") {
+	if _, err := engine.Dial(t.Context(), host, Access{}.Route); !errors.Is(err, engine.ErrNoEngine) || !strings.Contains(err.Error(), "ca.pem") {
 		t.Errorf("without the files there is %v", err)
 	}
 }
@@ -122,7 +127,7 @@ func TestEngineOverTLS(t *testing.T) {
 // An engine is not to be waited for longer than asked, even where it has
 // answered before.
 func TestStreamOfEngineThatHangs(t *testing.T) {
-	settle(t, nil)
+	enginetest.Settings(t, nil)
 	hang := make(chan struct{})
 	asked := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -130,7 +135,7 @@ func TestStreamOfEngineThatHangs(t *testing.T) {
 			close(asked)
 			<-hang
 		}
-		w.Header().Set("Api-Version", minAPI)
+		w.Header().Set("Api-Version", apiVersion)
 		io.WriteString(w, `{"Os": "linux"}`)
 	}))
 	defer server.Close()

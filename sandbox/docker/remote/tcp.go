@@ -1,4 +1,4 @@
-package engine
+package remote
 
 import (
 	"context"
@@ -11,10 +11,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 )
 
-// connectPatience bounds the making of a connection, TLS included.
-const connectPatience = 10 * time.Second
+// connectTimeout bounds the making of a connection, TLS included.
+const connectTimeout = 10 * time.Second
 
 // keepAlive tells within a minute that the other machine is gone.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 15 * time.Second, Count: 3}
@@ -22,36 +24,32 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 // tcpRoute is how an engine that listens at a port is reached. Who is in
 // between could read skills and write workspaces, so it must prove by its
 // certificate who it is, unless nobody is in between.
-func (p endpoint) tcpRoute() (route, error) {
-	address, err := parseTCP(p.host)
+func tcpRoute(at engine.Endpoint) (engine.Route, error) {
+	address, err := parseTCP(at.Host)
 	if err != nil {
-		return route{}, fmt.Errorf("%w: %w", ErrNoEngine, err)
+		return engine.Route{}, fmt.Errorf("%w: %w", engine.ErrNoEngine, err)
 	}
-	settings := p.tls
-	settings.asked = settings.asked || address.Scheme == "https"
-	dialer := &net.Dialer{Timeout: connectPatience, KeepAliveConfig: keepAlive}
-	if !settings.asked || settings.unverified {
+	settings := at.TLS
+	settings.Asked = settings.Asked || address.Scheme == "https"
+	dialer := &net.Dialer{Timeout: connectTimeout, KeepAliveConfig: keepAlive}
+	if !settings.Asked || settings.Unverified {
 		if !isLoopback(address.Hostname()) {
-			return route{}, ErrInsecure
+			return engine.Route{}, engine.ErrInsecure
 		}
 		dialer.Control = refuseElsewhere // whatever "localhost" means here
 	}
-	config, err := settings.config()
+	config, err := tlsConfig(settings)
 	if err != nil {
-		return route{}, fmt.Errorf("%w: certificates: %w", ErrNoEngine, err)
+		return engine.Route{}, fmt.Errorf("%w: certificates: %w", engine.ErrNoEngine, err)
 	}
-	at := net.JoinHostPort(address.Hostname(), portOf(address, config != nil))
-	dial := func(ctx context.Context) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", at) }
+	target := net.JoinHostPort(address.Hostname(), portOf(address, config != nil))
+	dial := func(ctx context.Context) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", target) }
 	if config != nil {
 		config.ServerName = address.Hostname()
 		secure := &tls.Dialer{NetDialer: dialer, Config: config}
-		dial = func(ctx context.Context) (net.Conn, error) { return secure.DialContext(ctx, "tcp", at) }
+		dial = func(ctx context.Context) (net.Conn, error) { return secure.DialContext(ctx, "tcp", target) }
 	}
-	return route{
-		options:   connectBy(dial, "tcp://"+at+address.EscapedPath(), 0),
-		elsewhere: true,
-		patience:  dialPatience,
-	}, nil
+	return engine.Route{Dial: dial, Address: "tcp://" + target + address.EscapedPath()}, nil
 }
 
 // parseTCP takes addresses such as "tcp://host:2376/path".
@@ -66,7 +64,7 @@ func parseTCP(host string) (*url.URL, error) {
 	return address, nil
 }
 
-// portOf gives the port of an address, or that which Docker's command takes.
+// portOf returns the port of an address, or that which Docker's command takes.
 func portOf(address *url.URL, tls bool) string {
 	switch {
 	case address.Port() != "":
@@ -81,7 +79,7 @@ func portOf(address *url.URL, tls bool) string {
 	return "2375"
 }
 
-// isLoopback tells whether nobody is in between.
+// isLoopback reports whether nobody is in between.
 func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -94,7 +92,7 @@ func isLoopback(host string) bool {
 func refuseElsewhere(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !at.Addr().IsLoopback() {
-		return ErrInsecure
+		return engine.ErrInsecure
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package engine
+package remote
 
 import (
 	"errors"
@@ -7,13 +7,20 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
+	"time"
 
-	"github.com/docker/docker/client"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 )
 
-// sshConns is how many connections there are at once besides streams. Servers
-// drop some of those that log in at the same time, by default beyond ten.
-const sshConns = 4
+const (
+	// sshConns is how many connections there are at once besides streams.
+	// Servers drop some of those that log in at the same time, by default
+	// beyond ten.
+	sshConns = 4
+	// sshTimeout is how long an engine may take to say who it is, since ssh has
+	// to log in first.
+	sshTimeout = 20 * time.Second
+)
 
 // sshAddress is where the docker command is that has the engine.
 type sshAddress struct {
@@ -87,16 +94,11 @@ func (to sshAddress) arguments() []string {
 	return append(list, "system", "dial-stdio")
 }
 
-func (p endpoint) sshRoute() (route, error) {
-	to, err := parseSSH(p.host)
+func sshRoute(at engine.Endpoint) (engine.Route, error) {
+	to, err := parseSSH(at.Host)
 	if err != nil {
-		return route{}, fmt.Errorf("%w: %w", ErrNoEngine, err)
+		return engine.Route{}, fmt.Errorf("%w: %w", engine.ErrNoEngine, err)
 	}
 	dialer := newSSHDialer(to.arguments())
-	return route{
-		options:   connectBy(dialer.dial, "tcp://"+client.DummyHost, sshConns),
-		elsewhere: true,
-		ssh:       dialer,
-		patience:  sshPatience,
-	}, nil
+	return engine.Route{Dial: dialer.dial, Conns: sshConns, Timeout: sshTimeout, Explain: dialer.explain, Close: dialer.close}, nil
 }

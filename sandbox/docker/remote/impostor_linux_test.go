@@ -1,4 +1,4 @@
-package engine
+package remote
 
 import (
 	"crypto/tls"
@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
 )
 
@@ -43,7 +44,7 @@ func newImpostor(t *testing.T, settings *tls.Config) *impostor {
 		if !strings.HasPrefix(r.RequestURI, "/") {
 			t.Errorf("it is taken for a proxy: %s", r.RequestURI)
 		}
-		w.Header().Set("Api-Version", minAPI)
+		w.Header().Set("Api-Version", apiVersion)
 		io.WriteString(w, `{"Os": "linux"}`)
 	}))
 	i.Listener.Close()
@@ -147,29 +148,29 @@ func TestImpostors(t *testing.T) {
 		environment map[string]string
 		want        error
 	}{
-		"no TLS":                          {plain, "tcp", "192.0.2.1", nil, ErrInsecure},
-		"no TLS, as http":                 {plain, "http", "192.0.2.1", nil, ErrInsecure},
-		"no TLS, by a name":               {plain, "tcp", "engine.test", nil, ErrInsecure},
-		"no TLS, as localhost":            {plain, "tcp", "localhost", nil, ErrInsecure},
-		"no TLS, as an IPv6 address":      {plain, "tcp", "[::ffff:192.0.2.1]", nil, ErrInsecure},
-		"no TLS, and no files to verify":  {plain, "tcp", "192.0.2.1", map[string]string{"DOCKER_TLS_VERIFY": "1"}, ErrNoEngine},
-		"https without TLS":               {plain, "https", "192.0.2.1", nil, ErrNoEngine},
-		"TLS asked for, not spoken":       {plain, "tcp", "192.0.2.1", verified, ErrNoEngine},
-		"not verified":                    {foreign, "tcp", "192.0.2.1", unverified, ErrInsecure},
-		"not verified, as https":          {foreign, "https", "192.0.2.1", unverified, ErrInsecure},
-		"not verified, as localhost":      {foreign, "tcp", "localhost", unverified, ErrInsecure},
-		"another authority":               {foreign, "tcp", "192.0.2.1", verified, ErrNoEngine},
-		"an authority unknown to systems": {foreign, "https", "192.0.2.1", nil, ErrNoEngine},
-		"an authority of systems":         {common, "tcp", "192.0.2.1", verified, ErrNoEngine},
-		"another machine's certificate":   {misnamed, "tcp", "192.0.2.1", verified, ErrNoEngine},
+		"no TLS":                          {plain, "tcp", "192.0.2.1", nil, engine.ErrInsecure},
+		"no TLS, as http":                 {plain, "http", "192.0.2.1", nil, engine.ErrInsecure},
+		"no TLS, by a name":               {plain, "tcp", "engine.test", nil, engine.ErrInsecure},
+		"no TLS, as localhost":            {plain, "tcp", "localhost", nil, engine.ErrInsecure},
+		"no TLS, as an IPv6 address":      {plain, "tcp", "[::ffff:192.0.2.1]", nil, engine.ErrInsecure},
+		"no TLS, and no files to verify":  {plain, "tcp", "192.0.2.1", map[string]string{"DOCKER_TLS_VERIFY": "1"}, engine.ErrNoEngine},
+		"https without TLS":               {plain, "https", "192.0.2.1", nil, engine.ErrNoEngine},
+		"TLS asked for, not spoken":       {plain, "tcp", "192.0.2.1", verified, engine.ErrNoEngine},
+		"not verified":                    {foreign, "tcp", "192.0.2.1", unverified, engine.ErrInsecure},
+		"not verified, as https":          {foreign, "https", "192.0.2.1", unverified, engine.ErrInsecure},
+		"not verified, as localhost":      {foreign, "tcp", "localhost", unverified, engine.ErrInsecure},
+		"another authority":               {foreign, "tcp", "192.0.2.1", verified, engine.ErrNoEngine},
+		"an authority unknown to systems": {foreign, "https", "192.0.2.1", nil, engine.ErrNoEngine},
+		"an authority of systems":         {common, "tcp", "192.0.2.1", verified, engine.ErrNoEngine},
+		"another machine's certificate":   {misnamed, "tcp", "192.0.2.1", verified, engine.ErrNoEngine},
 	} {
-		settle(t, nil)
+		enginetest.Settings(t, nil)
 		for variable, value := range c.environment {
 			t.Setenv(variable, value)
 		}
 		_, port, _ := net.SplitHostPort(c.at.Listener.Addr().String())
 		host := c.scheme + "://" + c.as + ":" + port
-		e, err := Dial(t.Context(), host, false)
+		e, err := engine.Dial(t.Context(), host, Access{}.Route)
 		if err == nil {
 			e.Close()
 		}
@@ -181,7 +182,7 @@ func TestImpostors(t *testing.T) {
 		}
 	}
 	// It is the certificate that makes the difference.
-	settle(t, nil)
+	enginetest.Settings(t, nil)
 	reach(t, common.URL)
 	for variable, value := range verified {
 		t.Setenv(variable, value)
