@@ -31,7 +31,7 @@ func serveCopies(order protocol.Order, input *bufio.Reader, stdin []byte, score 
 	}
 	if failed != nil {
 		return reply(order, protocol.Report{Errno: errnoOf(failed), NotStored: true}, func(w io.Writer) error {
-			return new(transfer.Tree).Send(w, nil)
+			return new(transfer.Snapshot).Send(w, nil)
 		})
 	}
 	reserve := newReserve()
@@ -54,7 +54,7 @@ func serveCopies(order protocol.Order, input *bufio.Reader, stdin []byte, score 
 
 // store stores the skill as root and the workspace as the program's user, and
 // remembers what the workspace holds. From then on nothing is privileged.
-func store(input *bufio.Reader) (*os.Root, *transfer.Tree, error) {
+func store(input *bufio.Reader) (*os.Root, *transfer.Snapshot, error) {
 	skill, err := os.OpenRoot(protocol.SkillDir)
 	if err != nil {
 		return nil, nil, err

@@ -19,7 +19,7 @@ const maxReturned = 200_000
 // files are those of one run on their way to a container and back.
 type files struct {
 	skill, workspace *os.Root // skill may be nil
-	sent             *transfer.Tree
+	sent             *transfer.Snapshot
 	bounds           transfer.Bounds
 
 	back     *io.PipeWriter
@@ -57,7 +57,7 @@ func (Access) OpenFiles(spec sandbox.Spec) (docker.Files, error) {
 
 // Send implements [docker.Files].
 func (f *files) Send(w io.Writer) error {
-	skill := new(transfer.Tree)
+	skill := new(transfer.Snapshot)
 	if f.skill != nil {
 		skill = transfer.List(f.skill)
 	}

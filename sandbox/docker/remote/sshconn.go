@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -12,12 +13,11 @@ import (
 )
 
 const (
-	// sshExitGrace is how long ssh may take to end once its streams are
-	// closed, and again once it was asked to.
+	// sshExitGrace is how long ssh may take to end once its streams are closed,
+	// and sshKillDelay how long once it was asked to; as long may what it has
+	// started keep its standard error open.
 	sshExitGrace = 2 * time.Second
-	// sshStderrGrace is how long what ssh has started may keep its standard
-	// error open.
-	sshStderrGrace = time.Second
+	sshKillDelay = 2 * time.Second
 )
 
 // sshConn is a connection over the standard streams of an ssh. When the server
@@ -25,19 +25,19 @@ const (
 // started on the other side.
 type sshConn struct {
 	process *exec.Cmd
+	stop    context.CancelFunc // asks the process to end, and sees to it
 	input   *os.File
 	output  *os.File
 	said    lastLine // on standard error; to be read when it has ended
 
 	closing sync.Once
-	closed  chan struct{}
 	ended   chan struct{}
 	failure error // to be read when it has ended; nil if it has succeeded
 }
 
 var _ net.Conn = (*sshConn)(nil)
 
-// startSSH starts an ssh. The caller calls wait and supervise, and closes ended.
+// startSSH starts an ssh. The caller calls wait, and closes ended.
 func startSSH(arguments []string) (*sshConn, error) {
 	stdin, input, err := os.Pipe()
 	if err != nil {
@@ -49,14 +49,18 @@ func startSSH(arguments []string) (*sshConn, error) {
 		return nil, errors.Join(err, input.Close())
 	}
 	defer stdout.Close()
+	ctx, stop := context.WithCancel(context.Background())
 	c := &sshConn{
-		process: exec.Command("ssh", arguments...), input: input, output: output,
-		closed: make(chan struct{}), ended: make(chan struct{}),
+		process: exec.CommandContext(ctx, "ssh", arguments...), stop: stop,
+		input: input, output: output, ended: make(chan struct{}),
 	}
 	c.process.Stdin, c.process.Stdout, c.process.Stderr = stdin, stdout, &c.said
-	c.process.WaitDelay = sshStderrGrace
+	// Asked first, it can end what it has started itself. Windows has no SIGTERM.
+	c.process.Cancel = func() error { return c.process.Process.Signal(syscall.SIGTERM) }
+	c.process.WaitDelay = sshKillDelay
 	c.process.SysProcAttr = ownSession()
 	if err := c.process.Start(); err != nil {
+		stop()
 		return nil, errors.Join(err, input.Close(), output.Close())
 	}
 	return c, nil
@@ -67,32 +71,7 @@ func (c *sshConn) wait() {
 	if err := c.process.Wait(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		c.failure = fmt.Errorf("ssh: %w: %q", err, c.said.String())
 	}
-}
-
-// supervise sees to it that the process ends once the connection is closed. It
-// is asked first, so that it can end what it has started itself.
-func (c *sshConn) supervise() {
-	select {
-	case <-c.closed:
-	case <-c.ended:
-		return
-	}
-	if c.endsSoon() {
-		return
-	}
-	c.process.Process.Signal(syscall.SIGTERM) // Windows has none
-	if !c.endsSoon() {
-		c.process.Process.Kill()
-	}
-}
-
-func (c *sshConn) endsSoon() bool {
-	select {
-	case <-c.ended:
-		return true
-	case <-time.After(sshExitGrace):
-		return false
-	}
+	c.stop()
 }
 
 func (c *sshConn) Read(p []byte) (int, error) {
@@ -105,7 +84,7 @@ func (c *sshConn) Write(p []byte) (int, error) {
 	return n, c.cause(err)
 }
 
-// cause gives what ssh says of the end of a stream, where it has failed.
+// cause returns what ssh says of the end of a stream, where it has failed.
 func (c *sshConn) cause(err error) error {
 	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
@@ -114,8 +93,6 @@ func (c *sshConn) cause(err error) error {
 		return net.ErrClosed
 	}
 	select {
-	case <-c.closed:
-		return net.ErrClosed
 	case <-c.ended:
 		if c.failure != nil {
 			return c.failure
@@ -131,9 +108,9 @@ func (c *sshConn) CloseWrite() error { return c.input.Close() }
 // Close ends both streams at once, and the process soon.
 func (c *sshConn) Close() error {
 	c.closing.Do(func() {
-		close(c.closed)
-		c.input.Close() // it may be already
-		c.output.Close()
+		c.output.Close() // first, so that who reads sees this and not ssh's end
+		c.input.Close()  // it may be already
+		time.AfterFunc(sshExitGrace, c.stop)
 	})
 	return nil
 }

@@ -37,7 +37,6 @@ func (d *sshDialer) dial(context.Context) (net.Conn, error) {
 		return nil, fmt.Errorf("start ssh: %w", err)
 	}
 	d.conns[c] = struct{}{}
-	d.work.Go(c.supervise)
 	d.work.Go(func() { d.wait(c) })
 	return c, nil
 }

@@ -265,9 +265,9 @@ func TestPathsThatAreTooLong(t *testing.T) {
 func TestManyThatCannotBeCarried(t *testing.T) {
 	t.Parallel()
 	var stream bytes.Buffer
-	tree := newTree()
-	tree.skipped = maxEntries + 1
-	if err := tree.Send(&stream, nil); err != nil {
+	many := newSnapshot()
+	many.skipped = maxEntries + 1
+	if err := many.Send(&stream, nil); err != nil {
 		t.Fatal(err)
 	}
 	if skipped, err := newVictim(t).receive(t, stream.Bytes(), Bounds{}); skipped != maxEntries || err != nil {

@@ -22,7 +22,7 @@ type Bounds struct {
 	FileBytes int64
 	// Entries is how many directories, files, links and removals there may be.
 	Entries int
-	// Removable tells what may be removed; if nil, nothing.
+	// Removable reports what may be removed; if nil, nothing.
 	Removable func(name string) bool
 	// Staging is a directory in which files are until they are whole, if it is
 	// there; else it is the top.
@@ -42,8 +42,8 @@ type Bounds struct {
 // stored. Nothing is removed before all else is stored, but for what is in the
 // way of it: a file that has another name now is never without one.
 func Receive(r *bufio.Reader, root *os.Root, bounds Bounds) (skipped int, err error) {
-	rc := receiver{r: r, bounds: bounds, place: newPlace(root, bounds.Staging), left: bounds.Bytes, buffer: make([]byte, chunkBytes)}
-	defer func() { err = errors.Join(err, rc.place.finish()) }()
+	rc := receiver{r: r, bounds: bounds, to: newDestination(root, bounds.Staging), left: bounds.Bytes, buffer: make([]byte, chunkBytes)}
+	defer func() { err = errors.Join(err, rc.to.finish()) }()
 	for entries := 0; ; entries++ {
 		var h header
 		if err := wire.Receive(r, &h); err != nil {
@@ -53,8 +53,8 @@ func Receive(r *bufio.Reader, root *os.Root, bounds Bounds) (skipped int, err er
 			return rc.skipped, ErrMalformed
 		}
 		if h.kind == end {
-			err := rc.place.removeDoomed()
-			return rc.skipped + rc.place.kept + int(h.size), err
+			err := rc.to.removeDeferred()
+			return rc.skipped + rc.to.kept + int(h.size), err
 		}
 		if bounds.Entries > 0 && entries >= bounds.Entries {
 			return rc.skipped, fmt.Errorf("%w: more than %d entries", ErrMalformed, bounds.Entries)
@@ -76,7 +76,7 @@ func malformed(err error) error {
 type receiver struct {
 	r       *bufio.Reader
 	bounds  Bounds
-	place   *place
+	to      *destination
 	left    int64 // of bounds.Bytes
 	skipped int
 	buffer  []byte
@@ -93,22 +93,22 @@ func (rc *receiver) store(h header) error {
 		if rc.bounds.Removable == nil || !rc.bounds.Removable(h.path) {
 			return fmt.Errorf("%w: it removes what was not sent", ErrMalformed)
 		}
-		err = rc.place.doom(h.path)
+		err = rc.to.deferRemoval(h.path)
 	case directory:
-		err = rc.place.directory(h.path, h.mode)
+		err = rc.to.directory(h.path, h.mode)
 	case file:
 		return rc.file(h)
 	case symlink:
-		err = rc.place.symlink(h.path, h.target)
+		err = rc.to.symlink(h.path, h.target)
 	case hardlink:
-		err = rc.place.hardlink(h.path, h.target)
+		err = rc.to.hardlink(h.path, h.target)
 	}
-	return rc.forgive(err)
+	return rc.skip(err)
 }
 
-// forgive counts what has no place.
-func (rc *receiver) forgive(err error) error {
-	if err == nil || !noPlace(err) {
+// skip counts what has no place.
+func (rc *receiver) skip(err error) error {
+	if err == nil || !concernsPathAlone(err) {
 		return err
 	}
 	rc.skipped++
@@ -124,7 +124,7 @@ func readable(h header) fs.FileMode {
 
 // file stores a file beside the directory's names before it gets its own.
 func (rc *receiver) file(h header) error {
-	if limit := rc.bounds.FileBytes; limit > 0 && h.size > max(limit, rc.place.size(h.path)) {
+	if limit := rc.bounds.FileBytes; limit > 0 && h.size > max(limit, rc.to.size(h.path)) {
 		return fmt.Errorf("%w: a file of %d bytes", ErrMalformed, h.size)
 	}
 	if !sparse {
@@ -132,7 +132,7 @@ func (rc *receiver) file(h header) error {
 			return err
 		}
 	}
-	f, staged, err := rc.place.stageFile()
+	f, staged, err := rc.to.stageFile()
 	if err != nil {
 		return err
 	}
@@ -141,9 +141,9 @@ func (rc *receiver) file(h header) error {
 		err = f.Truncate(h.size)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, rc.place.discard(staged))
+		return errors.Join(err, rc.to.discard(staged))
 	}
-	return rc.forgive(rc.place.file(staged, h.path, h.mode, time.Unix(0, h.mtime)))
+	return rc.skip(rc.to.file(staged, h.path, h.mode, time.Unix(0, h.mtime)))
 }
 
 // charge counts disk space.

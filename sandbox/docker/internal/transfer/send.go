@@ -12,12 +12,12 @@ import (
 )
 
 // Send writes all of a tree. What has gone meanwhile is left out.
-func (t *Tree) Send(w io.Writer, root *os.Root) error {
-	return t.SendChanges(w, root, newTree())
+func (t *Snapshot) Send(w io.Writer, root *os.Root) error {
+	return t.SendChanges(w, root, newSnapshot())
 }
 
 // SendChanges writes what makes one that holds before hold t.
-func (t *Tree) SendChanges(w io.Writer, root *os.Root, before *Tree) error {
+func (t *Snapshot) SendChanges(w io.Writer, root *os.Root, before *Snapshot) error {
 	s := sender{w: bufio.NewWriterSize(w, chunkBytes), root: root, buffer: make([]byte, chunkBytes)}
 	for _, name := range slices.Backward(before.order) {
 		if !t.cut && !t.Has(name) {

@@ -244,7 +244,7 @@ func TestChanges(t *testing.T) {
 				t.Errorf("(-there +here):\n%s", diff)
 			}
 			var empty bytes.Buffer
-			must(t, new(transfer.Tree).Send(&empty, nil))
+			must(t, new(transfer.Snapshot).Send(&empty, nil))
 			if size := stream.Len(); name == "nothing" && size > empty.Len() {
 				t.Errorf("nothing takes %d bytes", size)
 			}

@@ -12,19 +12,19 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
 )
 
-// Tree is what a directory held when it was looked at.
-type Tree struct {
+// Snapshot is what a directory held when it was looked at.
+type Snapshot struct {
 	entries map[string]entry
 	order   []string // directories before what is in them
 	// skipped counts what cannot be carried: special files, and what cannot
 	// be read or is too deep.
 	skipped int
-	// cut tells that there may be more than was looked at.
+	// cut means that there may be more than was looked at.
 	cut bool
 }
 
-// Largest gives the size of the largest file.
-func (t *Tree) Largest() (size int64) {
+// Largest returns the size of the largest file.
+func (t *Snapshot) Largest() (size int64) {
 	for _, e := range t.entries {
 		size = max(size, e.size)
 	}
@@ -38,55 +38,55 @@ type entry struct {
 	digest   uint64   // of a file's content, where it was taken
 }
 
-// Has tells whether a path, slash-separated, was there.
-func (t *Tree) Has(name string) bool {
+// Has reports whether a path, slash-separated, was there.
+func (t *Snapshot) Has(name string) bool {
 	_, has := t.entries[name]
 	return has
 }
 
 // List looks at a directory.
-func List(root *os.Root) *Tree {
+func List(root *os.Root) *Snapshot {
 	return list(root, maxEntries, false)
 }
 
 // ListWhole looks at a directory in which nothing else happens and of which
 // the caller is the owner, and at the content of its files. Directories and
 // files whose modes keep their owner out are opened to him.
-func ListWhole(root *os.Root) *Tree {
+func ListWhole(root *os.Root) *Snapshot {
 	return list(root, maxEntries, true)
 }
 
 // list looks at no more entries than most.
-func list(root *os.Root, most int, whole bool) *Tree {
-	walk := walker{root: root, tree: newTree(), names: make(map[identity]string), left: most, whole: whole}
+func list(root *os.Root, most int, whole bool) *Snapshot {
+	walk := walker{root: root, snapshot: newSnapshot(), names: make(map[identity]string), left: most, whole: whole}
 	if whole {
 		walk.buffer = make([]byte, chunkBytes)
 	}
 	walk.dir(".", 0)
-	return walk.tree
+	return walk.snapshot
 }
 
-func newTree() *Tree { return &Tree{entries: make(map[string]entry)} }
+func newSnapshot() *Snapshot { return &Snapshot{entries: make(map[string]entry)} }
 
 type walker struct {
-	root  *os.Root
-	tree  *Tree
-	names map[identity]string // the first name of each file with more than one
-	left  int                 // how many entries are still looked at
-	whole bool
+	root     *os.Root
+	snapshot *Snapshot
+	names    map[identity]string // the first name of each file with more than one
+	left     int                 // how many entries are still looked at
+	whole    bool
 	// buffer is for the content of files, where that is looked at.
 	buffer []byte
 }
 
-// miss tells that something is there of which the tree does not tell.
+// miss notes that something is there which the snapshot does not have.
 func (w *walker) miss() {
-	w.tree.skipped++
-	w.tree.cut = true
+	w.snapshot.skipped++
+	w.snapshot.cut = true
 }
 
 func (w *walker) dir(name string, depth int) {
 	if depth > maxDepth {
-		w.tree.skipped++
+		w.snapshot.skipped++
 		return
 	}
 	dir, err := w.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
@@ -112,10 +112,10 @@ func (w *walker) dir(name string, depth int) {
 	}
 }
 
-// entry looks at one path and tells whether it is a directory.
+// entry looks at one path and reports whether it is a directory.
 func (w *walker) entry(name string) (isDir bool) {
 	if !valid(name) { // nor is anything below
-		w.tree.skipped++
+		w.snapshot.skipped++
 		return false
 	}
 	info, err := w.root.Lstat(name)
@@ -138,15 +138,15 @@ func (w *walker) entry(name string) (isDir bool) {
 	case 0:
 		err = w.file(&e, info)
 	default:
-		w.tree.skipped++
+		w.snapshot.skipped++
 		return false
 	}
 	if err != nil {
 		w.miss()
 		return isDir
 	}
-	w.tree.entries[name] = e
-	w.tree.order = append(w.tree.order, name)
+	w.snapshot.entries[name] = e
+	w.snapshot.order = append(w.snapshot.order, name)
 	return isDir
 }
 

@@ -14,11 +14,11 @@ import (
 // nobody runs the programs of a server that is root.
 const nobody = 65534
 
-// adopt returns the user, as "uid:gid", who runs programs in a workspace: its
+// userOf returns the user, as "uid:gid", who runs programs in a workspace: its
 // owner. That is never root: what root owns in the workspace is given to
 // nobody first, and what it owns in the private directory to the same user.
 // Links are not followed, and what has other names outside stays as it is.
-func adopt(workspace, private string) (user string, err error) {
+func userOf(workspace, private string) (user string, err error) {
 	info, err := os.Stat(workspace)
 	if err != nil {
 		return "", err

@@ -16,12 +16,12 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
-// drainPatience is how long the streams of a container that is gone may take
+// drainTimeout is how long the streams of a container that is gone may take
 // to end.
-const drainPatience = 5 * time.Second
+const drainTimeout = 5 * time.Second
 
-// tree is a program in a container, with all its processes.
-type tree struct {
+// execution is a program in a container, with all its processes.
+type execution struct {
 	container *container
 	files     Files // nil where directories are shared
 	reply     *reply
@@ -32,12 +32,12 @@ type tree struct {
 	killOnce  sync.Once
 }
 
-// hand hands an order over, with the files that it demands, and has the
-// program's output written to two writers that do not fail. Where that is not
-// possible it lets go of the container.
-func (c *container) hand(order protocol.Order, spec sandbox.Spec, stdout, stderr io.Writer) (*tree, error) {
+// execute sends an order, with the files that it demands, and has the program's
+// output written to two writers that do not fail. Where that is not possible it
+// lets go of the container.
+func (c *container) execute(order protocol.Order, spec sandbox.Spec, stdout, stderr io.Writer) (*execution, error) {
 	order.Nonce, order.StdinBytes = rand.Text(), uint64(len(spec.Stdin))
-	t := &tree{
+	x := &execution{
 		container: c,
 		copied:    make(chan struct{}),
 		written:   make(chan struct{}),
@@ -50,27 +50,27 @@ func (c *container) hand(order protocol.Order, spec sandbox.Spec, stdout, stderr
 			c.release()
 			return nil, err
 		}
-		t.files, returned = files, files
+		x.files, returned = files, files
 	}
-	t.reply = newReply(order.Nonce, stdout, stderr, returned)
+	x.reply = newReply(order.Nonce, stdout, stderr, returned)
 	go func() {
-		defer close(t.written)
-		t.write(order, spec.Stdin)
-		t.writeKill()
+		defer close(x.written)
+		x.write(order, spec.Stdin)
+		x.writeKill()
 	}()
 	go func() {
-		defer close(t.copied)
-		c.streams.CopyTo(writerFunc(t.reply.writeStdout), writerFunc(t.reply.writeStderr)) // an error says no more than the missing report
+		defer close(x.copied)
+		c.streams.CopyTo(writerFunc(x.reply.writeStdout), writerFunc(x.reply.writeStderr)) // an error says no more than the missing report
 	}()
-	return t, nil
+	return x, nil
 }
 
 // write writes the order and all that follows it. What goes wrong shows in the
 // reply.
-func (t *tree) write(order protocol.Order, stdin []byte) {
+func (x *execution) write(order protocol.Order, stdin []byte) {
 	conn := writerFunc(func(p []byte) (int, error) {
-		n, err := t.container.streams.Conn.Write(p)
-		t.taken.Add(int64(n))
+		n, err := x.container.streams.Conn.Write(p)
+		x.taken.Add(int64(n))
 		return n, err
 	})
 	if err := wire.Send(conn, &order); err != nil {
@@ -79,49 +79,49 @@ func (t *tree) write(order protocol.Order, stdin []byte) {
 	if _, err := conn.Write(stdin); err != nil {
 		return
 	}
-	if t.files == nil {
+	if x.files == nil {
 		return
 	}
-	err := t.files.Send(conn)
+	err := x.files.Send(conn)
 	if err == nil {
 		return
 	}
-	t.container.release() // which would wait for the rest
+	x.container.release() // which would wait for the rest
 	select {
-	case <-t.toKill: // it was given up
+	case <-x.toKill: // it was given up
 	default:
-		t.container.backend.log.Warn("files cannot be sent to a container", "error", err)
+		x.container.backend.log.Warn("files cannot be sent to a container", "error", err)
 	}
 }
 
-// started waits until the container has the order, and tells whether it will
+// started waits until the container has the order, and reports whether it will
 // ever have it: not if it takes nothing any more.
-func (t *tree) started(ctx context.Context) bool {
-	for taken := t.taken.Load(); ; {
+func (x *execution) started(ctx context.Context) bool {
+	for taken := x.taken.Load(); ; {
 		select {
-		case <-t.reply.acked:
+		case <-x.reply.acked:
 			return true
 		case <-ctx.Done():
-			return t.reply.hasAcked()
-		case <-t.copied:
-			return t.reply.hasAcked()
-		case <-time.After(t.container.backend.ackPatience):
+			return x.reply.hasAcked()
+		case <-x.copied:
+			return x.reply.hasAcked()
+		case <-time.After(x.container.backend.ackTimeout):
 		}
-		now := t.taken.Load()
+		now := x.taken.Load()
 		if now == taken {
-			return t.reply.hasAcked()
+			return x.reply.hasAcked()
 		}
 		taken = now
 	}
 }
 
 // Wait implements [process.Tree].
-func (t *tree) Wait() (process.Ending, error) {
-	report, killed := t.end()
-	skipped, lost := t.closeFiles()
-	t.container.backend.pool.refill(t.container.place)
-	if report == nil { // the whole container was killed, by whomever
-		return process.Ending{Ending: reaper.Ending{Signal: "SIGKILL", Killed: killed}, ChangesLost: t.files != nil}, nil
+func (x *execution) Wait() (process.Ending, error) {
+	report, killed := x.end()
+	skipped, lost := x.closeFiles()
+	x.container.backend.pool.refill(x.container.template)
+	if report == nil { // the whole container was killed, by any
+		return process.Ending{Ending: reaper.Ending{Signal: "SIGKILL", Killed: killed}, ChangesLost: x.files != nil}, nil
 	}
 	if report.Errno != 0 {
 		return process.Ending{}, notStarted(report)
@@ -144,28 +144,28 @@ func (t *tree) Wait() (process.Ending, error) {
 }
 
 // abandon lets go of a container that never had the order.
-func (t *tree) abandon() {
-	t.Kill()
-	t.end()
-	if t.files != nil {
-		t.files.Close() // nothing has changed
+func (x *execution) abandon() {
+	x.Kill()
+	x.end()
+	if x.files != nil {
+		x.files.Close() // nothing has changed
 	}
 }
 
 // closeFiles returns when what came back is stored, how much has no place in the
 // workspace, and whether something is missing.
-func (t *tree) closeFiles() (skipped int, lost bool) {
-	if t.files == nil {
+func (x *execution) closeFiles() (skipped int, lost bool) {
+	if x.files == nil {
 		return 0, false
 	}
-	skipped, err := t.files.Close()
+	skipped, err := x.files.Close()
 	if err != nil {
-		t.container.backend.log.Warn("what a program has changed cannot be brought back", "error", err)
+		x.container.backend.log.Warn("what a program has changed cannot be brought back", "error", err)
 	}
 	return skipped, err != nil
 }
 
-// notStarted gives the [sandbox.SetupError] for a program that was not.
+// notStarted returns the [sandbox.SetupError] for a program that was not.
 func notStarted(report *protocol.Report) error {
 	errno := syscall.Errno(report.Errno)
 	if !report.NotStored {
@@ -185,21 +185,21 @@ func notStarted(report *protocol.Report) error {
 
 // end returns when no process of the program is left, and all has come that is
 // to come. The report is nil if the container was killed before it could tell.
-func (t *tree) end() (report *protocol.Report, killed bool) {
+func (x *execution) end() (report *protocol.Report, killed bool) {
 	select {
-	case <-t.copied:
-	case <-t.toKill:
+	case <-x.copied:
+	case <-x.toKill:
 		killed = true
-		if !t.killInside() {
-			t.container.backend.remove(t.container.id)
+		if !x.killInside() {
+			x.container.backend.remove(x.container.id)
 		}
 		select {
-		case <-t.copied:
-		case <-time.After(drainPatience):
+		case <-x.copied:
+		case <-time.After(drainTimeout):
 		}
 	}
-	t.container.release()
-	<-t.copied
-	<-t.written
-	return t.reply.close(), killed
+	x.container.release()
+	<-x.copied
+	<-x.written
+	return x.reply.close(), killed
 }
