@@ -11,6 +11,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/remote"
 	"github.com/skills-mcp/skills-mcp/sandbox/host"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 	"github.com/skills-mcp/skills-mcp/sandbox/queue"
@@ -156,5 +157,8 @@ func (s *settings) checkShow() error {
 }
 
 func (s *settings) openDocker(ctx context.Context, log *slog.Logger) (*docker.Backend, error) {
-	return docker.New(ctx, docker.Options{Image: s.dockerImage, Runtime: s.dockerRuntime, Logger: log, Here: s.sandbox == "auto"})
+	return docker.New(ctx, docker.Options{
+		Image: s.dockerImage, Runtime: s.dockerRuntime, Logger: log,
+		Remote: remote.Access{Here: s.sandbox == "auto"},
+	})
 }

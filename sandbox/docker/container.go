@@ -23,9 +23,9 @@ const (
 	startsAtOnce = 8
 )
 
-// place is all that is fixed when a container is created: runs at the same
-// place may use each other's spare containers.
-type place struct {
+// template is all that is fixed when a container is created: runs with the same
+// may use each other's warm containers.
+type template struct {
 	// skillDir, workspace, private and user are empty where files are copied;
 	// skillDir may be anyway. The directories are the host's.
 	skillDir, workspace, private string
@@ -35,63 +35,96 @@ type place struct {
 	processes   int
 }
 
-// placeOf gives the place of a run.
-func (b *Backend) placeOf(spec sandbox.Spec) (place, error) {
-	at := place{memoryBytes: spec.Limits.MemoryBytes, processes: spec.Limits.Processes}
+// templateOf returns the template of a run.
+func (b *Backend) templateOf(spec sandbox.Spec) (template, error) {
+	of := template{memoryBytes: spec.Limits.MemoryBytes, processes: spec.Limits.Processes}
 	if b.copying {
-		return at, nil
+		return of, nil
 	}
-	at.skillDir, at.workspace, at.private = spec.SkillDir, spec.Workspace, scratch.Owned(spec)
+	of.skillDir, of.workspace, of.private = spec.SkillDir, spec.Workspace, scratch.Owned(spec)
 	var err error
-	at.user, err = adopt(at.workspace, at.private)
-	return at, err
+	of.user, err = userOf(of.workspace, of.private)
+	return of, err
+}
+
+// binds are the directories that are shared.
+func (of template) binds() (binds []engine.Bind) {
+	for _, bind := range []engine.Bind{
+		{Source: of.workspace, Target: protocol.Workspace},
+		{Source: of.private, Target: protocol.Private},
+		{Source: of.skillDir, Target: protocol.SkillDir, ReadOnly: true},
+	} {
+		if bind.Source != "" {
+			binds = append(binds, bind)
+		}
+	}
+	return binds
+}
+
+// stat returns the identity of the directories that are shared.
+func (of template) stat() ([]fs.FileInfo, error) {
+	var infos []fs.FileInfo
+	for _, bind := range of.binds() {
+		info, err := os.Stat(bind.Source)
+		if err != nil {
+			return nil, err
+		}
+		infos = append(infos, info)
+	}
+	return infos, nil
+}
+
+func (b *Backend) blueprintOf(of template) engine.Blueprint {
+	blueprint := b.blueprint
+	blueprint.Copying, blueprint.User, blueprint.Binds = b.copying, of.user, of.binds()
+	blueprint.MemoryBytes, blueprint.Processes = of.memoryBytes, int64(of.processes)+entryThreads
+	return blueprint
 }
 
 // container waits for its one program.
 type container struct {
-	backend *Backend
-	id      string
-	place   place
-	dirs    []fs.FileInfo // what was bound
-	streams *engine.Streams
+	backend  *Backend
+	id       string
+	template template
+	dirs     []fs.FileInfo // what was bound
+	streams  *engine.Streams
 }
 
-// container gives a container for one run, and tells whether it was started
-// ahead.
-func (b *Backend) container(ctx context.Context, at place) (c *container, spare bool, err error) {
-	if c = b.pool.take(ctx, at); c != nil {
-		spare = true
-	} else if c, err = b.start(ctx, at); err != nil {
+// container returns a container for one run, and whether it was started ahead.
+func (b *Backend) container(ctx context.Context, of template) (c *container, warm bool, err error) {
+	if c = b.pool.take(of); c != nil {
+		warm = true
+	} else if c, err = b.start(ctx, of); err != nil {
 		return nil, false, err
 	}
 	if err := ctx.Err(); err != nil { // the program is not worth starting
 		c.release()
 		return nil, false, err
 	}
-	return c, spare, nil
+	return c, warm, nil
 }
 
-// start creates and starts a container. It does not end early with ctx, lest
-// it leave a container behind of which nobody knows.
-func (b *Backend) start(ctx context.Context, at place) (*container, error) {
+// start creates and starts a container. It does not end early with ctx, so that
+// it leaves no container behind of which nobody knows.
+func (b *Backend) start(ctx context.Context, of template) (*container, error) {
 	select {
 	case b.starts <- struct{}{}:
 		defer func() { <-b.starts }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enginePatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineTimeout)
 	defer cancel()
-	dirs, err := at.stat()
+	dirs, err := of.stat()
 	if err != nil {
 		return nil, err
 	}
-	c := &container{backend: b, place: at, dirs: dirs}
-	if c.id, err = b.engine.Create(ctx, b.blueprint(at)); err != nil {
+	c := &container{backend: b, template: of, dirs: dirs}
+	if c.id, err = b.engine.Create(ctx, b.blueprintOf(of)); err != nil {
 		return nil, fmt.Errorf("create a container: %w", err)
 	}
 	if b.engine.Podman && !c.fresh() {
-		c.dropMade()
+		c.removeMade()
 		err = errGone
 	} else if c.streams, err = b.engine.Attach(ctx, c.id); err == nil {
 		err = b.engine.Start(ctx, c.id)
@@ -108,71 +141,21 @@ func (b *Backend) start(ctx context.Context, at place) (*container, error) {
 
 var errGone = errors.New("a directory is not there any more")
 
-// dropMade removes the directories that Podman makes where those to be shared
+// removeMade removes the directories that Podman makes where those to be shared
 // were removed meanwhile. They are empty.
-func (c *container) dropMade() {
-	for i, name := range c.place.dirs() {
-		if info, err := os.Stat(name); err == nil && !os.SameFile(info, c.dirs[i]) {
-			os.Remove(name)
+func (c *container) removeMade() {
+	for i, bind := range c.template.binds() {
+		if info, err := os.Stat(bind.Source); err == nil && !os.SameFile(info, c.dirs[i]) {
+			os.Remove(bind.Source)
 		}
 	}
 }
 
-func (b *Backend) blueprint(at place) engine.Blueprint {
-	var binds []engine.Bind
-	if at.workspace != "" {
-		binds = append(binds,
-			engine.Bind{Source: at.workspace, Target: protocol.Workspace},
-			engine.Bind{Source: at.private, Target: protocol.Private})
-	}
-	if at.skillDir != "" {
-		binds = append(binds, engine.Bind{Source: at.skillDir, Target: protocol.SkillDir, ReadOnly: true})
-	}
-	return engine.Blueprint{
-		Copying:     b.copying,
-		Image:       b.image.ID,
-		Runtime:     b.image.runtime,
-		Healthcheck: b.image.Healthcheck,
-		Command:     []string{protocol.Path},
-		User:        at.user,
-		Labels:      b.owner.labels(),
-		Binds:       binds,
-		MemoryBytes: at.memoryBytes,
-		Processes:   int64(at.processes) + entryThreads,
-	}
-}
-
-// dirs are the directories that are bound.
-func (at place) dirs() []string {
-	return slices.DeleteFunc([]string{at.workspace, at.private, at.skillDir}, func(dir string) bool { return dir == "" })
-}
-
-// stat gives the identity of the directories that are bound.
-func (at place) stat() ([]fs.FileInfo, error) {
-	var infos []fs.FileInfo
-	for _, dir := range at.dirs() {
-		info, err := os.Stat(dir)
-		if err != nil {
-			return nil, err
-		}
-		infos = append(infos, info)
-	}
-	return infos, nil
-}
-
-// fresh tells whether the directories that were bound still have their
+// fresh reports whether the directories that were bound still have their
 // names.
 func (c *container) fresh() bool {
-	now, err := c.place.stat()
-	if err != nil || len(now) != len(c.dirs) {
-		return false
-	}
-	for i := range now {
-		if !os.SameFile(now[i], c.dirs[i]) {
-			return false
-		}
-	}
-	return true
+	now, err := c.template.stat()
+	return err == nil && slices.EqualFunc(now, c.dirs, os.SameFile)
 }
 
 // release lets go of a container, which then ends and is removed by the
@@ -182,7 +165,7 @@ func (c *container) release() { c.streams.Conn.Close() }
 // remove removes a container by force. What cannot be removed now is tried
 // again by Close.
 func (b *Backend) remove(id string) {
-	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
+	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
 	defer cancel()
 	if err := b.engine.Remove(ctx, id); err != nil {
 		b.log.Warn("a container cannot be removed", "container", id, "error", err)

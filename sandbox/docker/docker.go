@@ -45,11 +45,11 @@ import (
 const DefaultImage = "skills-mcp/sandbox:latest"
 
 const (
-	// openPatience bounds New, so that an engine that hangs keeps no server
+	// openTimeout bounds New, so that an engine that hangs keeps no server
 	// from starting.
-	openPatience = 30 * time.Second
-	// enginePatience bounds everything else that an engine is asked to do.
-	enginePatience = time.Minute
+	openTimeout = 30 * time.Second
+	// engineTimeout bounds everything else that an engine is asked to do.
+	engineTimeout = time.Minute
 )
 
 // Options configure a [Backend]. The zero value is ready to use.
@@ -62,9 +62,9 @@ type Options struct {
 	// /var/run/docker.sock, $XDG_RUNTIME_DIR/docker.sock,
 	// $XDG_RUNTIME_DIR/podman/podman.sock and /run/podman/podman.sock.
 	Host string
-	// Here leaves out engines that may be on another machine: those that are
-	// not reached by a Unix socket or a named pipe.
-	Here bool
+	// Remote makes engines usable that share no directories with the server,
+	// as on another machine. If nil, they are not.
+	Remote Remote
 	// Image names an image that the engine has, with the entry program. If
 	// empty, [DefaultImage].
 	Image string
@@ -82,9 +82,11 @@ type Backend struct {
 	log    *slog.Logger
 	runner *process.Runner
 	engine *engine.Engine
-	image  image
+	remote Remote // nil if all directories are shared
 	owner  owner
-	// copying tells that skills and workspaces are not shared with containers
+	// blueprint is what all containers have in common.
+	blueprint engine.Blueprint
+	// copying means that skills and workspaces are not shared with containers
 	// as directories: their files are sent there, and changed ones back.
 	copying bool
 	// programs are what the image brings.
@@ -92,14 +94,14 @@ type Backend struct {
 	pool     *pool
 	// starts bounds how many containers are started at once.
 	starts chan struct{}
-	// ackPatience is how long a container may take nothing of what it is sent
+	// ackTimeout is how long a container may take nothing of what it is sent
 	// and not acknowledge it.
-	ackPatience time.Duration
+	ackTimeout time.Duration
 }
 
 var _ sandbox.Backend = (*Backend)(nil)
 
-// New gives a backend, once a container was really run. Errors are of type
+// New returns a backend, once a container was really run. Errors are of type
 // [UnavailableError].
 func New(ctx context.Context, options Options) (*Backend, error) {
 	if options.Logger == nil {
@@ -108,7 +110,7 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	if options.Image == "" {
 		options.Image = DefaultImage
 	}
-	ctx, cancel := context.WithTimeout(ctx, openPatience)
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	b, err := open(ctx, options)
 	if err != nil {
@@ -118,18 +120,23 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 }
 
 func open(ctx context.Context, options Options) (*Backend, error) {
-	reached, err := engine.Dial(ctx, options.Host, options.Here)
+	var route func(engine.Endpoint) (engine.Route, error)
+	if options.Remote != nil {
+		route = options.Remote.Route
+	}
+	reached, err := engine.Dial(ctx, options.Host, route)
 	if err != nil {
 		return nil, err
 	}
 	b := &Backend{
 		log:     options.Logger,
 		engine:  reached,
+		remote:  options.Remote,
 		copying: reached.Elsewhere,
 		owner:   newOwner(),
 		starts:  make(chan struct{}, startsAtOnce),
 
-		ackPatience: enginePatience,
+		ackTimeout: engineTimeout,
 	}
 	b.pool = newPool(b)
 	if err := b.prepare(ctx, options); err != nil {
@@ -146,12 +153,12 @@ func (b *Backend) prepare(ctx context.Context, options Options) (err error) {
 			return err
 		}
 	}
-	if b.image, err = findImage(ctx, b.engine, options); err != nil {
+	if err := b.findImage(ctx, options); err != nil {
 		return err
 	}
 	b.reap(ctx)
 	err = b.probe(ctx)
-	if !b.copying && errors.Is(err, engine.ErrUnshared) {
+	if !b.copying && b.remote != nil && errors.Is(err, engine.ErrUnshared) {
 		b.log.Debug("files are copied", "reason", err)
 		b.copying = true
 		err = b.probe(ctx)
@@ -159,11 +166,11 @@ func (b *Backend) prepare(ctx context.Context, options Options) (err error) {
 	return err
 }
 
-// describe gives what hosts are told.
+// describe returns what hosts are told.
 func (b *Backend) describe() sandbox.Info {
 	kernel := "the kernel is shared with the host"
-	if b.image.runtime != "" {
-		kernel = fmt.Sprintf("the engine's runtime %q isolates the kernel as far as it does", b.image.runtime)
+	if b.blueprint.Runtime != "" {
+		kernel = fmt.Sprintf("the engine's runtime %q isolates the kernel as far as it does", b.blueprint.Runtime)
 	}
 	files := ""
 	if b.copying {
@@ -189,10 +196,10 @@ func (b *Backend) Close() error {
 	return b.release()
 }
 
-// release lets go of the engine, with nothing left there.
+// release closes the connection to the engine, and leaves nothing there.
 func (b *Backend) release() error {
 	b.pool.close()
-	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
+	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
 	defer cancel()
 	return errors.Join(b.sweep(ctx), b.engine.Close())
 }

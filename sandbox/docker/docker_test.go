@@ -8,6 +8,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/remote"
 	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -23,6 +24,9 @@ func openWith(t testing.TB, options docker.Options) *docker.Backend {
 // openEngine opens a backend on an engine of that name in SKILLS_MCP_REQUIRE.
 func openEngine(t testing.TB, name string, options docker.Options) *docker.Backend {
 	t.Helper()
+	if options.Remote == nil {
+		options.Remote = remote.Access{}
+	}
 	options.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
 	backend, err := docker.New(t.Context(), options)
 	if errors.Is(err, sandbox.ErrUnavailable) {

@@ -16,18 +16,18 @@ const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 var errForeignImage = errors.New("image without entry program")
 
-// image is what containers are made of.
-type image struct {
-	engine.Image // by its identity: a rebuilt image does not change a running server
-	runtime      string
-}
-
-func findImage(ctx context.Context, e *engine.Engine, options Options) (image, error) {
-	found, err := e.Image(ctx, options.Image)
+// findImage settles what all containers are made of.
+func (b *Backend) findImage(ctx context.Context, options Options) error {
+	found, err := b.engine.Image(ctx, options.Image)
 	if err == nil && found.Labels[protocol.VersionLabel] != protocol.Version {
 		err = errForeignImage
 	}
-	return image{Image: found, runtime: options.Runtime}, err
+	b.blueprint = engine.Blueprint{
+		Image:   found.ID, // not its name: a rebuilt image does not change a running server
+		Runtime: options.Runtime, Healthcheck: found.Healthcheck,
+		Command: []string{protocol.Path}, Labels: b.owner.labels(),
+	}
+	return err
 }
 
 // programs are the executables on PATH.

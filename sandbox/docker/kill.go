@@ -11,50 +11,50 @@ import (
 // on and on, so their end counts; after it the entry program looks at all files
 // before it sends them.
 const (
-	killPatience    = 10 * time.Second // to the end of the program's output
-	silencePatience = 30 * time.Second // after that, without a word
-	returnPatience  = 15 * time.Minute // all in all
+	killTimeout    = 10 * time.Second // to the end of the program's output
+	silenceTimeout = 30 * time.Second // after that, without a word
+	returnTimeout  = 15 * time.Minute // all in all
 )
 
 // Kill implements [process.Tree].
-func (t *tree) Kill() { t.killOnce.Do(func() { close(t.toKill) }) }
+func (x *execution) Kill() { x.killOnce.Do(func() { close(x.toKill) }) }
 
-// writeKill tells the entry program to kill its program, once that is asked for.
+// writeKill has the entry program kill its program, once that is asked for.
 // What goes wrong shows in that nothing comes.
-func (t *tree) writeKill() {
+func (x *execution) writeKill() {
 	select {
-	case <-t.copied:
-	case <-t.toKill:
-		if t.canReturn() { // else there would be something before it
-			t.container.streams.Conn.Write([]byte{protocol.Kill})
+	case <-x.copied:
+	case <-x.toKill:
+		if x.canReturn() { // else there would be something before it
+			x.container.streams.Conn.Write([]byte{protocol.Kill})
 		}
 	}
 }
 
-// canReturn tells whether there are files that a container can send back.
-func (t *tree) canReturn() bool { return t.copies != nil && t.reply.hasAcked() }
+// canReturn reports whether there are files that a container can send back.
+func (x *execution) canReturn() bool { return x.files != nil && x.reply.hasAcked() }
 
 // killInside waits for the entry program to kill the program and to send back
-// its files, and tells whether it did.
-func (t *tree) killInside() bool {
-	if !t.canReturn() { // nothing would be lost
+// its files, and reports whether it did.
+func (x *execution) killInside() bool {
+	if !x.canReturn() { // nothing would be lost
 		return false
 	}
 	select {
-	case <-t.copied:
+	case <-x.copied:
 		return true
-	case <-t.reply.ended:
-	case <-time.After(killPatience):
+	case <-x.reply.ended:
+	case <-time.After(killTimeout):
 		return false
 	}
-	giveUp := time.Now().Add(returnPatience)
-	for said := t.reply.said.Load(); ; {
+	giveUp := time.Now().Add(returnTimeout)
+	for said := x.reply.said.Load(); ; {
 		select {
-		case <-t.copied:
+		case <-x.copied:
 			return true
-		case <-time.After(silencePatience):
+		case <-time.After(silenceTimeout):
 		}
-		now := t.reply.said.Load()
+		now := x.reply.said.Load()
 		if now == said || time.Now().After(giveUp) {
 			return false
 		}

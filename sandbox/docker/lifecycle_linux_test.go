@@ -16,6 +16,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/remote"
 )
 
 // These make this test program a server, with a workspace, that runs a program
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 }
 
 func serveBusily(workspace string) error {
-	backend, err := docker.New(context.Background(), docker.Options{})
+	backend, err := docker.New(context.Background(), docker.Options{Remote: remote.Access{}})
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func serveBusily(workspace string) error {
 }
 
 func serveBriefly(workspace string) error {
-	backend, err := docker.New(context.Background(), docker.Options{})
+	backend, err := docker.New(context.Background(), docker.Options{Remote: remote.Access{}})
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func serveBriefly(workspace string) error {
 
 func serve(workspace string) error {
 	ctx := context.Background()
-	backend, err := docker.New(ctx, docker.Options{})
+	backend, err := docker.New(ctx, docker.Options{Remote: remote.Access{}})
 	if err != nil {
 		return err
 	}
@@ -78,12 +79,12 @@ func serve(workspace string) error {
 	if _, err := backend.Run(ctx, sandbox.Spec{Shell: "true", Workspace: workspace}); err != nil {
 		return err
 	}
-	backend.AwaitSpares()
+	backend.AwaitWarm()
 	_, err = backend.Run(ctx, sandbox.Spec{
 		Shell:     "trap '' HUP INT TERM; setsid sleep 1000 & echo running; wait; sleep 1000",
 		Stdin:     make([]byte, 1<<20), // never read
 		Workspace: workspace,
-		Progress:  func(string) { backend.AwaitSpares(); fmt.Println(backend.Session()) },
+		Progress:  func(string) { backend.AwaitWarm(); fmt.Println(backend.Session()) },
 	})
 	return err
 }
@@ -227,7 +228,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	backend := openWith(t, docker.Options{})
 	workspace := t.TempDir()
 	run(t, backend, sandbox.Spec{Shell: "true", Workspace: workspace})
-	backend.AwaitSpares()
+	backend.AwaitWarm()
 	if n := len(containers(t, backend.Session())); n == 0 {
 		t.Error("no container was started ahead")
 	}
@@ -246,7 +247,7 @@ func TestContainersAreUsedOnce(t *testing.T) {
 		if result := run(t, backend, spec); len(result.Stdout.Data) > 0 {
 			t.Errorf("there was %q", result.Stdout.Data)
 		}
-		backend.AwaitSpares()
+		backend.AwaitWarm()
 	}
 }
 
@@ -270,7 +271,7 @@ func TestReplacedDirectoriesAreSeen(t *testing.T) {
 		if got := string(run(t, backend, spec).Stdout.Data); got != which {
 			t.Errorf("the skill is the %q one, want the %s one", got, which)
 		}
-		backend.AwaitSpares()
+		backend.AwaitWarm()
 	}
 }
 
@@ -280,7 +281,7 @@ func TestLostSparesAreReplaced(t *testing.T) {
 	backend := openUntilEnd(t)
 	spec := sandbox.Spec{Shell: "echo ran >> log; cat log", Workspace: t.TempDir(), SkillDir: t.TempDir()}
 	run(t, backend, spec)
-	backend.AwaitSpares()
+	backend.AwaitWarm()
 	for _, id := range containers(t, backend.Session()) {
 		exec.Command("docker", "rm", "--force", id).Run() // it may be ending anyway
 	}
@@ -293,7 +294,7 @@ func TestNewRemovesWhatDeadServersLeft(t *testing.T) {
 	t.Parallel()
 	backend := openUntilEnd(t)
 	run(t, backend, sandbox.Spec{Shell: "true"})
-	backend.AwaitSpares()
+	backend.AwaitWarm()
 	out, err := exec.Command("docker", "ps", "--all", "--filter", "label="+backend.Session(),
 		"--format", `{{.Label "skills-mcp.host"}} {{.Label "skills-mcp.owner"}}`).Output()
 	if err != nil {

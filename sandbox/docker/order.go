@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"io"
 	"os"
 	"syscall"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 // order finds the program of a spec and gives what the container is told.
@@ -26,7 +28,7 @@ func (b *Backend) order(spec sandbox.Spec) (protocol.Order, error) {
 	}
 	order := protocol.Order{
 		Dir: dir, Argv: argv, Env: env,
-		Deadline:  spec.Limits.Timeout + deadlineGrace,
+		Timeout:   spec.Limits.Timeout + timeoutGrace,
 		FileBytes: uint64(spec.Limits.FileBytes),
 		OpenFiles: uint64(spec.Limits.OpenFiles),
 		Files:     b.copying,
@@ -35,7 +37,7 @@ func (b *Backend) order(spec sandbox.Spec) (protocol.Order, error) {
 		order.WorkspaceBytes = uint64(spec.Limits.WorkspaceBytes)
 		order.WorkspaceFiles = uint64(spec.Limits.WorkspaceFiles)
 	}
-	if len(order.Encode()) > protocol.MaxOrderBytes {
+	if wire.Send(io.Discard, &order) != nil { // it is too long
 		return protocol.Order{}, process.StartFailed(syscall.E2BIG)
 	}
 	return order, nil

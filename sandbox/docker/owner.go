@@ -4,7 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"os"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // The labels of our containers. Hosts and process ids tell only together
@@ -29,45 +30,38 @@ func (o owner) labels() map[string]string {
 // reap removes what servers of this machine that are gone have left. Failing
 // at that is no reason not to start.
 func (b *Backend) reap(ctx context.Context) {
-	if b.owner.host == "" { // nothing tells here who is gone
+	if b.owner.host == "" { // nothing says here who is gone
 		return
 	}
-	listed, err := b.engine.List(ctx, labelHost, b.owner.host)
+	_, err := b.removeLabelled(ctx, labelHost, b.owner.host, func(labels map[string]string) bool { return isGone(labels[labelOwner]) })
 	if err != nil {
-		b.log.Warn("containers of earlier servers cannot be listed", "error", err)
+		b.log.Warn("not all containers of earlier servers can be removed", "error", err)
 	}
-	var all sync.WaitGroup
-	for _, c := range listed {
-		if !isGone(c.Labels[labelOwner]) {
-			continue
-		}
-		all.Go(func() {
-			if err := b.engine.Remove(ctx, c.ID); err != nil {
-				b.log.Warn("a container of an earlier server cannot be removed", "container", c.ID, "error", err)
-			}
-		})
-	}
-	all.Wait()
 }
 
 // sweep removes all containers of this backend.
 func (b *Backend) sweep(ctx context.Context) error {
 	for {
-		listed, err := b.engine.List(ctx, labelSession, b.owner.session)
-		if err != nil || len(listed) == 0 {
-			return err
-		}
-		errs := make(chan error, len(listed))
-		for _, c := range listed {
-			go func() { errs <- b.engine.Remove(ctx, c.ID) }()
-		}
-		for range listed {
-			if removeErr := <-errs; removeErr != nil {
-				err = removeErr
-			}
-		}
-		if err != nil {
+		removed, err := b.removeLabelled(ctx, labelSession, b.owner.session, func(map[string]string) bool { return true })
+		if err != nil || removed == 0 {
 			return err
 		}
 	}
+}
+
+// removeLabelled removes the containers with a label that meet a condition, and
+// returns how many there were.
+func (b *Backend) removeLabelled(ctx context.Context, label, value string, meets func(labels map[string]string) bool) (removed int, err error) {
+	listed, err := b.engine.List(ctx, label, value)
+	if err != nil {
+		return 0, err
+	}
+	var all errgroup.Group
+	for _, c := range listed {
+		if meets(c.Labels) {
+			removed++
+			all.Go(func() error { return b.engine.Remove(ctx, c.ID) })
+		}
+	}
+	return removed, all.Wait()
 }

@@ -24,7 +24,7 @@ import (
 type tidy struct{ *docker.Backend }
 
 func (b tidy) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
-	defer b.AwaitSpares()
+	defer b.AwaitWarm()
 	return b.Backend.Run(ctx, spec)
 }
 

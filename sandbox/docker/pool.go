@@ -8,33 +8,32 @@ import (
 )
 
 const (
-	// sparesMax is how many containers wait at once, one for each place.
-	sparesMax = 4
-	// spareLife is how long one waits.
-	spareLife = 10 * time.Minute
+	// warmMax is how many containers wait at once, one for each template.
+	warmMax = 4
+	// warmLife is how long one waits.
+	warmLife = 10 * time.Minute
 )
 
-// pool starts containers ahead, at the places of the latest runs, because the
-// next one will most likely be there too: skill and workspace are bound when a
+// pool starts containers ahead, of the templates of the latest runs, because the
+// next one will most likely have the same: skill and workspace are bound when a
 // container is created. It starts one at a time and never holds up a run.
 type pool struct {
-	backend *Backend
-	ctx     context.Context // ends at close
-	cancel  context.CancelFunc
-	work    sync.WaitGroup
+	backend  *Backend
+	ctx      context.Context // ends at close
+	cancel   context.CancelFunc
+	starting sync.Mutex
+	work     sync.WaitGroup
 
-	mu      sync.Mutex
-	closed  bool
-	spares  []*spare // oldest first
-	wanted  []place  // latest last
-	working bool
+	mu     sync.Mutex
+	closed bool
+	warm   []*warm // oldest first
 }
 
-// spare is a container that is started, or is about to be.
-type spare struct {
-	place     place
-	ready     chan struct{} // closed when container is set
-	container *container    // nil if it could not be started
+// warm is a container that is started, or is about to be.
+type warm struct {
+	template  template
+	start     sync.Once  // or keeps it from being started
+	container *container // nil if it was not
 	expiry    *time.Timer
 }
 
@@ -44,125 +43,96 @@ func newPool(b *Backend) *pool {
 	return p
 }
 
-// take gives the container that waits at a place, or nil. If one is being
-// started it waits for that, which is sooner than another one.
-func (p *pool) take(ctx context.Context, at place) *container {
+// take returns the container that waits with a template, or nil. If one is
+// being started it waits for that, which is sooner than another one.
+func (p *pool) take(of template) *container {
 	p.mu.Lock()
-	i := slices.IndexFunc(p.spares, func(s *spare) bool { return s.place == at })
+	i := slices.IndexFunc(p.warm, func(w *warm) bool { return w.template == of })
 	if i < 0 {
 		p.mu.Unlock()
 		return nil
 	}
-	s := p.spares[i]
-	p.spares = slices.Delete(p.spares, i, i+1)
+	w := p.warm[i]
+	p.warm = slices.Delete(p.warm, i, i+1)
 	p.mu.Unlock()
-	return s.claim(ctx)
-}
-
-// claim waits for a spare that is not in the pool any more.
-func (s *spare) claim(ctx context.Context) *container {
-	if s.expiry != nil {
-		s.expiry.Stop()
-	}
-	select {
-	case <-s.ready:
-	case <-ctx.Done():
-		<-s.ready // not long: starting is bounded, and nobody else would release it
-	}
-	if s.container != nil && !s.container.fresh() {
-		s.container.release()
+	w.expiry.Stop()
+	p.start(w)
+	if w.container != nil && !w.container.fresh() {
+		w.container.release()
 		return nil
 	}
-	return s.container
+	return w.container
 }
 
-// refill asks for a container at a place.
-func (p *pool) refill(at place) {
+// refill has a container started ahead.
+func (p *pool) refill(of template) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || slices.ContainsFunc(p.spares, func(s *spare) bool { return s.place == at }) {
+	if p.closed || slices.ContainsFunc(p.warm, func(w *warm) bool { return w.template == of }) {
 		return
 	}
-	p.wanted = slices.DeleteFunc(p.wanted, func(w place) bool { return w == at })
-	p.wanted = append(p.wanted, at)
-	if len(p.wanted) > sparesMax {
-		p.wanted = p.wanted[1:]
+	w := &warm{template: of}
+	w.expiry = time.AfterFunc(warmLife, func() { p.drop(w) })
+	p.warm = append(p.warm, w)
+	if len(p.warm) > warmMax {
+		oldest := p.warm[0]
+		p.warm = p.warm[1:]
+		p.work.Go(oldest.discard)
 	}
-	if !p.working {
-		p.working = true
-		p.work.Go(p.fill)
-	}
+	p.work.Go(func() {
+		p.starting.Lock()
+		defer p.starting.Unlock()
+		p.start(w)
+	})
 }
 
-// fill starts what is wanted, the latest first.
-func (p *pool) fill() {
-	for {
-		p.mu.Lock()
-		n := len(p.wanted)
-		if n == 0 || p.closed {
-			p.working = false
-			p.mu.Unlock()
-			return
-		}
-		s := &spare{place: p.wanted[n-1], ready: make(chan struct{})}
-		p.wanted = p.wanted[:n-1]
-		s.expiry = time.AfterFunc(spareLife, func() { p.drop(s) })
-		p.spares = append(p.spares, s)
-		var surplus *spare
-		if len(p.spares) > sparesMax {
-			surplus, p.spares = p.spares[0], p.spares[1:]
-		}
-		p.mu.Unlock()
-		if surplus != nil {
-			surplus.discard()
-		}
+// start starts a container, unless that was done before.
+func (p *pool) start(w *warm) {
+	w.start.Do(func() {
 		var err error
-		if s.container, err = p.backend.start(p.ctx, s.place); err != nil {
-			p.backend.log.Debug("no container was started ahead", "error", err) // the next run tells
-			p.remove(s)
+		if w.container, err = p.backend.start(p.ctx, w.template); err != nil {
+			p.backend.log.Debug("no container was started ahead", "error", err) // the next run says so
+			p.remove(w)
 		}
-		close(s.ready)
-	}
+	})
 }
 
-// remove takes a spare out of the pool and tells whether it was there.
-func (p *pool) remove(s *spare) bool {
+// remove takes a container out of the pool and reports whether it was there.
+func (p *pool) remove(w *warm) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i := slices.Index(p.spares, s)
-	if i < 0 {
-		return false
-	}
-	p.spares = slices.Delete(p.spares, i, i+1)
-	return true
+	before := len(p.warm)
+	p.warm = slices.DeleteFunc(p.warm, func(other *warm) bool { return other == w })
+	return len(p.warm) < before
 }
 
-// drop ends a spare that nobody has used.
-func (p *pool) drop(s *spare) {
-	if p.remove(s) {
-		s.discard()
+// drop ends a container that nobody has used.
+func (p *pool) drop(w *warm) {
+	if p.remove(w) {
+		w.discard()
 	}
 }
 
-// discard ends a spare that is not in the pool any more.
-func (s *spare) discard() {
-	s.expiry.Stop()
-	<-s.ready
-	if s.container != nil {
-		s.container.release()
+// discard ends a container that is not in the pool any more, or keeps it from
+// being started.
+func (w *warm) discard() {
+	w.expiry.Stop()
+	w.start.Do(func() {})
+	if w.container != nil {
+		w.container.release()
 	}
 }
 
-// close ends all spares.
+// close ends all containers.
 func (p *pool) close() {
 	p.cancel()
 	p.mu.Lock()
 	p.closed = true
-	spares := p.spares
-	p.spares = nil
+	warm := p.warm
+	p.warm = nil
 	p.mu.Unlock()
 	p.work.Wait()
-	for _, s := range spares {
-		s.discard()
+	for _, w := range warm {
+		w.discard()
 	}
 }

@@ -50,34 +50,34 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 		return err
 	}
 	saved.Close()
-	at, err := b.placeOf(spec)
+	of, err := b.templateOf(spec)
 	if err != nil {
 		return err
 	}
-	c, err := b.start(ctx, at)
+	c, err := b.start(ctx, of)
 	if err != nil {
 		return err
 	}
 	listed := output.NewStream(output.Config{Keep: listBytes, Limit: listBytes})
-	t, err := c.hand(protocol.Order{
+	x, err := c.execute(protocol.Order{
 		Dir: path.Join(protocol.Workspace, filepath.Base(marker)),
 		Env: []string{"PATH=" + searchPath}, Files: b.copying,
 	}, spec, listed, io.Discard)
 	if err != nil {
 		return err
 	}
-	defer context.AfterFunc(ctx, t.Kill)()
-	report, _ := t.end()
-	lost := t.closeCopies()
+	defer context.AfterFunc(ctx, x.Kill)()
+	report, _ := x.end()
+	_, lost := x.closeFiles()
 	switch {
 	case report == nil:
-		return fmt.Errorf("a container ended before it could tell of its programs: %s", t.reply.early)
+		return fmt.Errorf("a container ended before it could tell of its programs: %s", x.reply.early)
 	case report.Errno != 0 && !b.copying:
 		return engine.ErrUnshared
 	case report.Errno != 0 || lost:
 		return fmt.Errorf("files cannot be copied: %w", syscall.Errno(report.Errno))
 	}
-	if err := b.blueprint(at).CheckBounds(report.MemoryBytes, report.Processes); err != nil {
+	if err := b.blueprintOf(of).CheckBounds(report.MemoryBytes, report.Processes); err != nil {
 		return err
 	}
 	b.programs = parsePrograms(listed.Output().Data)

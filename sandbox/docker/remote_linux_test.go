@@ -26,7 +26,7 @@ func expectRuns(t *testing.T, host string) {
 		if back, err := os.ReadFile(filepath.Join(workspace, "back")); err != nil || string(back) != want {
 			t.Errorf("back comes %q, %v, want %q", back, err, want)
 		}
-		backend.AwaitSpares()
+		backend.AwaitWarm()
 	}
 	if err := backend.Close(); err != nil {
 		t.Error(err)

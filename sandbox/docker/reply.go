@@ -1,11 +1,13 @@
 package docker
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"sync/atomic"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 // earlyBytes is how much of standard error may overtake the beginning of
@@ -20,19 +22,21 @@ type reply struct {
 	ended          chan struct{} // closed when the program's standard output is there
 	said           atomic.Int64  // bytes so far
 	begun          bool
-	stdout, stderr untilMark
-	report         suffix // of standard error
-	early          []byte // standard error before that
+	stdout, stderr stream
+	encoded        bytes.Buffer // the report
+	early          []byte       // standard error before that
 }
 
-func newReply(nonce []byte, stdout, stderr io.Writer) *reply {
-	r := &reply{acked: make(chan struct{}), ended: make(chan struct{}), report: suffix{length: protocol.ReportBytes}}
-	r.stdout = untilMark{next: stdout, mark: nonce, behind: &suffix{}}
-	r.stderr = untilMark{next: stderr, mark: nonce, behind: &r.report}
+// newReply returns a reply for an order. The writers do not fail; files is for
+// the files that come back.
+func newReply(nonce string, stdout, stderr, files io.Writer) *reply {
+	r := &reply{acked: make(chan struct{}), ended: make(chan struct{})}
+	r.stdout = stream{mark: []byte(nonce), parts: []io.Writer{stdout, files}}
+	r.stderr = stream{mark: []byte(nonce), parts: []io.Writer{stderr, &r.encoded}}
 	return r
 }
 
-// hasAcked tells whether the container has the order.
+// hasAcked reports whether the container has the order.
 func (r *reply) hasAcked() bool {
 	select {
 	case <-r.acked:
@@ -40,12 +44,6 @@ func (r *reply) hasAcked() bool {
 	default:
 		return false
 	}
-}
-
-// expectFiles has the files that come behind the output written to a writer
-// that does not fail.
-func (r *reply) expectFiles(nonce []byte, files io.Writer) {
-	r.stdout.behind = &untilMark{next: files, mark: nonce, behind: &suffix{}}
 }
 
 // errReplied stops the copying of streams that are complete.
@@ -67,9 +65,9 @@ func (r *reply) writeStdout(p []byte) (int, error) {
 		r.stderr.write(r.early) // the engine keeps no order between the streams
 		p = p[1:]
 	}
-	marked := r.stdout.marked
+	before := len(r.stdout.parts)
 	r.stdout.write(p)
-	if r.stdout.marked && !marked {
+	if before == 2 && len(r.stdout.parts) < before {
 		close(r.ended)
 	}
 	return n, r.end()
@@ -90,16 +88,25 @@ func (r *reply) writeStderr(p []byte) (int, error) {
 }
 
 func (r *reply) end() error {
-	if r.stdout.done() && r.stderr.done() {
+	switch {
+	case r.encoded.Len() > protocol.MaxReportBytes:
+		return errNoReply
+	case r.stdout.done() && r.stderr.done():
 		return errReplied
 	}
 	return nil
 }
 
-// flush ends both streams once nothing can follow.
-func (r *reply) flush() {
+// close ends both streams once nothing can follow, and returns the report, or
+// nil where it is not whole.
+func (r *reply) close() *protocol.Report {
 	r.stdout.flush()
 	r.stderr.flush()
+	report := new(protocol.Report)
+	if !r.stderr.done() || wire.Receive(&r.encoded, report) != nil {
+		return nil
+	}
+	return report
 }
 
 // writerFunc is a function as [io.Writer].

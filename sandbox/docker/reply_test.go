@@ -3,24 +3,32 @@ package docker
 import (
 	"bytes"
 	"errors"
+	"io"
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 // The engine keeps the order within each stream, but not between the two.
 func TestReplyIsTakenInAnyOrder(t *testing.T) {
 	t.Parallel()
 	mark := []byte("the mark")
-	report := protocol.Report{Code: 7}
+	report := protocol.Report{Ending: reaper.Ending{Code: 7, LeftBehind: []string{"sleep"}}, PeakMemoryBytes: 1}
+	var encoded bytes.Buffer
+	if err := wire.Send(&encoded, &report); err != nil {
+		t.Fatal(err)
+	}
 	out := slices.Concat([]byte{protocol.Ack}, []byte("out"), mark, []byte("files"), mark)
-	diagnostics := slices.Concat([]byte("err"), mark, report.Encode())
+	diagnostics := slices.Concat([]byte("err"), mark, encoded.Bytes(), mark)
 	for size := 1; size <= len(diagnostics); size++ {
 		for first := range 3 {
 			var stdout, stderr, files bytes.Buffer
-			r := newReply(mark, &stdout, &stderr)
-			r.expectFiles(mark, &files)
+			r := newReply(string(mark), &stdout, &stderr, &files)
 			outs, errs := in(size, out), in(size, diagnostics)
 			var err error
 			for turn := first; len(outs)+len(errs) > 0; turn++ {
@@ -35,7 +43,7 @@ func TestReplyIsTakenInAnyOrder(t *testing.T) {
 					outs = outs[1:]
 				}
 			}
-			if !errors.Is(err, errReplied) || stdout.String() != "out" || stderr.String() != "err" || files.String() != "files" || *r.report.report() != report {
+			if !errors.Is(err, errReplied) || stdout.String() != "out" || stderr.String() != "err" || files.String() != "files" || !cmp.Equal(r.close(), &report) {
 				t.Errorf("in parts of %d: %v, %q, %q, %q", size, err, stdout.String(), stderr.String(), files.String())
 			}
 		}
@@ -46,13 +54,34 @@ func TestReplyIsTakenInAnyOrder(t *testing.T) {
 func TestReplyThatNeverBegins(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
-	r := newReply([]byte("the mark"), &stdout, &stderr)
+	r := newReply("the mark", &stdout, &stderr, io.Discard)
 	r.writeStderr([]byte("exec format error"))
 	if _, err := r.writeStdout([]byte("hello")); !errors.Is(err, errNoReply) {
 		t.Errorf("another program's output gives %v", err)
 	}
-	r.flush()
+	if report := r.close(); report != nil {
+		t.Errorf("its report is %+v", report)
+	}
 	if stdout.Len()+stderr.Len() > 0 || r.begun || string(r.early) != "exec format error" {
 		t.Errorf("passed on: %q, %q", stdout.String(), stderr.String())
+	}
+}
+
+// A report that never ends, or is none, is not waited for.
+func TestReportThatIsNone(t *testing.T) {
+	t.Parallel()
+	for _, report := range []string{"", "some", "\xff\xff\xff\xff", "\x02\x00\x00\x00\x00\x00"} {
+		r := newReply("the mark", io.Discard, io.Discard, io.Discard)
+		r.writeStdout([]byte{protocol.Ack})
+		r.writeStderr([]byte("the mark" + report + "the mark"))
+		if got := r.close(); got != nil {
+			t.Errorf("%q is %+v", report, got)
+		}
+	}
+	r := newReply("the mark", io.Discard, io.Discard, io.Discard)
+	r.writeStdout([]byte{protocol.Ack})
+	r.writeStderr([]byte("the mark"))
+	if _, err := r.writeStderr(make([]byte, protocol.MaxReportBytes+1)); !errors.Is(err, errNoReply) {
+		t.Errorf("one that is too long gives %v", err)
 	}
 }

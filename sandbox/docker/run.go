@@ -12,9 +12,9 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
-// deadlineGrace is how long after its timeout a program is killed inside the
+// timeoutGrace is how long after its timeout a program is killed inside the
 // container, should the server fail to see to it.
-const deadlineGrace = 10 * time.Second
+const timeoutGrace = 10 * time.Second
 
 // Run implements [sandbox.Backend].
 func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
@@ -31,33 +31,33 @@ var errEarlyEnd = errors.New("a container ended before it was told what to run")
 // execute starts a program in a container. One that was started ahead may have
 // died meanwhile; then another one is taken.
 func (b *Backend) execute(ctx context.Context, spec sandbox.Spec, order protocol.Order, streams *process.Streams) (process.Tree, error) {
-	at, err := b.placeOf(spec)
+	of, err := b.templateOf(spec)
 	if err != nil {
 		return nil, sandbox.MissingDir("workspace", err)
 	}
 	for {
-		c, spare, err := b.container(ctx, at)
+		c, warm, err := b.container(ctx, of)
 		if err != nil {
 			return nil, refused(err)
 		}
-		t, err := c.hand(order, spec, streams.Stdout, streams.Stderr)
+		x, err := c.execute(order, spec, streams.Stdout, streams.Stderr)
 		if err != nil {
 			return nil, err
 		}
-		if t.started(ctx) {
-			return t, nil
+		if x.started(ctx) {
+			return x, nil
 		}
-		t.abandon()
+		x.abandon()
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if !spare {
+		if !warm {
 			return nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, errEarlyEnd)
 		}
 	}
 }
 
-// refused gives the error for a container that the engine does not give.
+// refused returns the error for a container that the engine does not create.
 func refused(err error) error {
 	if errors.Is(err, engine.ErrPath) {
 		return &sandbox.SetupError{

@@ -96,7 +96,7 @@ func TestEngineThatTakesNothing(t *testing.T) {
 		go io.CopyN(far, near, 1<<20)
 		io.Copy(near, far)
 	})
-	backend.SetAckPatience(time.Second)
+	backend.SetAckTimeout(time.Second)
 	_, err := runBounded(t, backend, sandbox.Spec{Shell: "true", Workspace: workspaceOf(t, 64<<20)})
 	if !errors.Is(err, sandbox.ErrUnavailable) {
 		t.Errorf("Run gives %v", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/remote"
 )
 
 func expectUnavailable(t *testing.T, options docker.Options, says string) {
@@ -35,7 +36,7 @@ func TestEngineThatCannotBeUsed(t *testing.T) {
 		"no host at all":            "DOCKER_HOST",
 	} {
 		t.Setenv("DOCKER_HOST", host)
-		expectUnavailable(t, docker.Options{}, says)
+		expectUnavailable(t, docker.Options{Remote: remote.Access{}}, says)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
@@ -38,13 +39,13 @@ func (p *program) Fields(t *wire.Transfer) {
 
 func supervise() int {
 	// Handled, not ignored: what is ignored would be ignored by the program.
-	supervisor.DefaultSignals()
+	reaper.DefaultSignals()
 	var what program
 	return supervisor.Serve(supervisor.Job{
 		Orders:  &what,
 		Prepare: func([]int) error { return prepareSelf() },
 		Start:   func() (int, error) { return startProgram(what) },
-		KillAll: supervisor.KillDescendants,
+		KillAll: reaper.KillDescendants,
 	})
 }
 
@@ -118,7 +119,5 @@ func (t tree) Wait() (process.Ending, error) {
 	if err != nil {
 		return process.Ending{}, process.StartFailed(err)
 	}
-	ending := process.EndingOf(ended.Code, ended.Signal, ended.Killed, ended.CPUTime)
-	ending.LeftBehind, ending.LeftBehindOmitted = ended.LeftBehind, ended.LeftBehindOmitted
-	return ending, nil
+	return process.Ending{Ending: ended}, nil
 }

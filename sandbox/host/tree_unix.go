@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 )
 
 // pipeDelay is how long one waits for the end of output that is held open by
@@ -80,10 +81,7 @@ func (t *tree) killGroup() { unix.Kill(-t.command.Process.Pid, unix.SIGKILL) }
 func (t *tree) Wait() (process.Ending, error) {
 	t.command.Wait() // how it ended is in ProcessState
 	t.killGroup()
-	status := t.command.ProcessState.Sys().(syscall.WaitStatus)
-	ending := process.EndingOf(status.ExitStatus(), 0, t.killed.Load(), 0)
-	if status.Signaled() {
-		ending = process.EndingOf(0, status.Signal(), t.killed.Load(), 0)
-	}
-	return ending, nil
+	ending := reaper.EndingOf(t.command.ProcessState.Sys().(syscall.WaitStatus))
+	ending.Killed = t.killed.Load()
+	return process.Ending{Ending: ending}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 )
 
 // pipeDelay is how long one waits for the end of output that is held open by
@@ -122,7 +123,7 @@ func (t *tree) Wait() (process.Ending, error) {
 	t.mu.Unlock()
 	code := t.command.ProcessState.ExitCode()
 	if t.killed.Load() && (code == killedExitCode || !t.enrolled) {
-		return process.Ending{Signal: "SIGKILL", Killed: true}, nil
+		return process.Ending{Ending: reaper.Ending{Signal: "SIGKILL", Killed: true}}, nil
 	}
-	return process.Ending{Code: code & 0xff, Killed: t.killed.Load()}, nil
+	return process.Ending{Ending: reaper.Ending{Code: code & 0xff, Killed: t.killed.Load()}}, nil
 }

@@ -116,9 +116,7 @@ func (r *run) Wait() (process.Ending, error) {
 	if ended.CPUTime == 0 { // no supervisor could tell
 		ended.CPUTime = usage.CPUTime
 	}
-	ending := process.EndingOf(ended.Code, ended.Signal, ended.Killed, ended.CPUTime)
-	ending.LeftBehind, ending.LeftBehindOmitted = ended.LeftBehind, ended.LeftBehindOmitted
-	ending.PeakMemoryBytes, ending.OutOfMemory = usage.PeakMemoryBytes, usage.OutOfMemory
+	ending := process.Ending{Ending: ended, PeakMemoryBytes: usage.PeakMemoryBytes, OutOfMemory: usage.OutOfMemory}
 	// No process of the run is left. What it was in need not keep anybody
 	// waiting.
 	r.in.system.endings.Go(func() {

@@ -23,7 +23,7 @@ const gcPercent = 100
 
 // serveCopies stores files, runs the program and sends back what it has done
 // to those of the workspace.
-func serveCopies(order protocol.Order, input *bufio.Reader, stdin []byte, victims victims) error {
+func serveCopies(order protocol.Order, input *bufio.Reader, stdin []byte, score oomScore) error {
 	debug.SetGCPercent(gcPercent)
 	workspace, before, failed := store(input)
 	if err := acknowledge(); err != nil {
@@ -31,13 +31,13 @@ func serveCopies(order protocol.Order, input *bufio.Reader, stdin []byte, victim
 	}
 	if failed != nil {
 		return reply(order, protocol.Report{Errno: errnoOf(failed), NotStored: true}, func(w io.Writer) error {
-			return new(transfer.Tree).Send(w, nil)
+			return new(transfer.Snapshot).Send(w, nil)
 		})
 	}
 	reserve := newReserve()
 	debug.SetGCPercent(-1)
-	report := carryOut(order, stdin, victims)
-	reserve.release()
+	report := carryOut(order, stdin, score)
+	unix.Munmap(reserve) // fails where there is none
 	debug.SetGCPercent(gcPercent)
 	go endWithServer()
 	return reply(order, report, func(w io.Writer) error {
@@ -54,7 +54,7 @@ func serveCopies(order protocol.Order, input *bufio.Reader, stdin []byte, victim
 
 // store stores the skill as root and the workspace as the program's user, and
 // remembers what the workspace holds. From then on nothing is privileged.
-func store(input *bufio.Reader) (*os.Root, *transfer.Tree, error) {
+func store(input *bufio.Reader) (*os.Root, *transfer.Snapshot, error) {
 	skill, err := os.OpenRoot(protocol.SkillDir)
 	if err != nil {
 		return nil, nil, err
@@ -78,34 +78,26 @@ func store(input *bufio.Reader) (*os.Root, *transfer.Tree, error) {
 
 // drop gives up all privileges for good.
 func drop() error {
-	err := shareOutput()
-	if err == nil {
-		err = give(protocol.Workspace, protocol.Private)
+	for _, step := range []func() error{
+		shareOutput,
+		func() error { return chown(protocol.Workspace, protocol.Private) },
+		dropBounding,
+		func() error { return syscall.Setgroups(nil) },
+		func() error { return syscall.Setresgid(protocol.User, protocol.User, protocol.User) },
+		func() error { return syscall.Setresuid(protocol.User, protocol.User, protocol.User) },
+		hide, // the change of users may have undone it
+		confine,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = dropBounding()
-	}
-	if err == nil {
-		err = syscall.Setgroups(nil)
-	}
-	if err == nil {
-		err = syscall.Setresgid(protocol.User, protocol.User, protocol.User)
-	}
-	if err == nil {
-		err = syscall.Setresuid(protocol.User, protocol.User, protocol.User)
-	}
-	if err == nil {
-		err = hide() // the change of users may have undone it
-	}
-	if err == nil {
-		err = confine()
-	}
-	return err
+	return nil
 }
 
-// give makes the program's user the owner of directories, where the engine has
+// chown makes the program's user the owner of directories, where the engine has
 // not.
-func give(dirs ...string) error {
+func chown(dirs ...string) error {
 	for _, dir := range dirs {
 		info, err := os.Stat(dir)
 		if err == nil && info.Sys().(*syscall.Stat_t).Uid != protocol.User {

@@ -28,7 +28,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/seccomp"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 const (
@@ -45,7 +47,7 @@ func main() { os.Exit(serve()) }
 
 func serve() int {
 	debug.SetGCPercent(-1)
-	withstandSignals()
+	reaper.WithstandSignals()
 	startThreads()
 	runtime.LockOSThread() // this one starts the program
 	copies := os.Geteuid() == 0
@@ -54,15 +56,15 @@ func serve() int {
 			return 1
 		}
 	}
-	victims, err := openVictims()
+	score, err := openOOMScore()
 	if err != nil {
 		return 1
 	}
 	if err := hide(); err != nil {
 		return 1
 	}
-	order, err := protocol.ReadOrder(os.Stdin)
-	if err != nil { // the server does not need this container any more
+	var order protocol.Order
+	if err := wire.Receive(os.Stdin, &order); err != nil { // the server does not need this container any more
 		return 0
 	}
 	if order.Files != copies {
@@ -82,9 +84,9 @@ func serve() int {
 		return 1
 	}
 	if copies {
-		err = serveCopies(order, input, stdin, victims)
+		err = serveCopies(order, input, stdin, score)
 	} else {
-		err = reply(order, carryOut(order, stdin, victims), nil)
+		err = reply(order, carryOut(order, stdin, score), nil)
 	}
 	if err != nil {
 		return 1
@@ -105,11 +107,11 @@ func confine() error {
 // hide keeps programs from reading the nonce in this process's memory.
 func hide() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
-func carryOut(order protocol.Order, stdin []byte, victims victims) protocol.Report {
+func carryOut(order protocol.Order, stdin []byte, score oomScore) protocol.Report {
 	if len(order.Argv) == 0 {
 		return list(order)
 	}
-	return run(order, stdin, victims)
+	return run(order, stdin, score)
 }
 
 // startThreads has the runtime start threads, which it keeps. Each goroutine

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 func acknowledge() error {
@@ -21,18 +22,24 @@ func reply(order protocol.Order, report protocol.Report, sendFiles func(io.Write
 	if err := resetOutput(); err != nil {
 		return err
 	}
-	if _, err := os.Stdout.Write(order.Nonce[:]); err != nil {
+	if _, err := os.Stdout.WriteString(order.Nonce); err != nil {
 		return err
 	}
 	if sendFiles != nil {
 		if err := sendFiles(os.Stdout); err != nil {
 			return err
 		}
-		if _, err := os.Stdout.Write(order.Nonce[:]); err != nil {
-			return err
-		}
 	}
-	_, err := os.Stderr.Write(append(order.Nonce[:], report.Encode()...))
+	if _, err := os.Stdout.WriteString(order.Nonce); err != nil {
+		return err
+	}
+	if _, err := os.Stderr.WriteString(order.Nonce); err != nil {
+		return err
+	}
+	if err := wire.Send(os.Stderr, &report); err != nil {
+		return err
+	}
+	_, err := os.Stderr.WriteString(order.Nonce)
 	return err
 }
 

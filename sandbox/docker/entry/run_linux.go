@@ -4,59 +4,36 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/seccomp"
-	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 )
-
-const (
-	// linger is how long the processes that a program leaves behind may go
-	// on after its end: enough for the "tee" of "exec > >(tee log)".
-	linger = 250 * time.Millisecond
-	// killInterval is the time between two rounds of killing.
-	killInterval = 2 * time.Millisecond
-)
-
-// program is the running program and all that came of it.
-type program struct {
-	pid    int
-	deaths <-chan death
-	leash  <-chan struct{}
-	quota  quota
-	report protocol.Report
-	ended  bool
-}
-
-type death struct {
-	pid    int
-	status unix.WaitStatus
-	cpu    time.Duration
-}
 
 // run runs the program of an order and returns when none of its processes is
 // left.
-func run(order protocol.Order, stdin []byte, victims victims) protocol.Report {
-	quota := newQuota(order) // before the program adds to what there is
-	pid, err := start(order, stdin, victims)
+func run(order protocol.Order, stdin []byte, score oomScore) protocol.Report {
+	exceeded := quota(order) // before the program adds to what there is
+	pid, err := start(order, stdin, score)
 	if err != nil {
 		return protocol.Report{Errno: errnoOf(err)}
 	}
-	p := program{pid: pid, deaths: deaths(), leash: leash(), quota: quota}
-	p.watch(order.Deadline)
-	p.report.PeakMemoryBytes, p.report.OOMKills = memory()
-	return p.report
+	outcome := reaper.Watch{
+		PID: pid, Released: released(), Timeout: order.Timeout, Exceeded: exceeded,
+		KillAll: func() { unix.Kill(-1, unix.SIGKILL) }, // all but this process
+	}.Wait()
+	report := protocol.Report{Ending: outcome.Ending, OverQuota: outcome.OverQuota}
+	report.PeakMemoryBytes, report.OOMKills = memoryUsed()
+	return report
 }
 
 // start starts the program on this process's output streams.
-func start(order protocol.Order, data []byte, victims victims) (int, error) {
+func start(order protocol.Order, data []byte, score oomScore) (int, error) {
 	stdin, err := input(data)
 	if err != nil {
 		return 0, err
@@ -65,11 +42,11 @@ func start(order protocol.Order, data []byte, victims victims) (int, error) {
 	if err := limit(order); err != nil {
 		return 0, err
 	}
-	supervisor.DefaultSignals()
-	if err := guardThreads(); err != nil {
+	reaper.DefaultSignals()
+	if err := keepScheduling(); err != nil {
 		return 0, err
 	}
-	return victims.start(func() (int, error) {
+	return score.start(func() (int, error) {
 		return syscall.ForkExec(order.Argv[0], order.Argv, &syscall.ProcAttr{
 			Dir:   order.Dir,
 			Env:   order.Env,
@@ -79,9 +56,9 @@ func start(order protocol.Order, data []byte, victims victims) (int, error) {
 	})
 }
 
-// guardThreads has programs started by this thread not change how this process
+// keepScheduling has programs started by this thread not change how this process
 // is scheduled. It has all its threads by now.
-func guardThreads() error {
+func keepScheduling() error {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		return err
@@ -120,7 +97,7 @@ func limit(order protocol.Order) error {
 	return nil
 }
 
-// input gives the end of a pipe from which the program reads data.
+// input returns the end of a pipe from which the program reads data.
 func input(data []byte) (*os.File, error) {
 	if len(data) == 0 {
 		return os.Open(os.DevNull)
@@ -136,9 +113,9 @@ func input(data []byte) (*os.File, error) {
 	return read, nil
 }
 
-// leash gives a channel that is closed when the server lets go, or says to
+// released returns a channel that is closed when the server lets go, or says to
 // kill.
-func leash() <-chan struct{} {
+func released() <-chan struct{} {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -152,79 +129,36 @@ func leash() <-chan struct{} {
 	return gone
 }
 
-// deaths reaps every child. The channel is closed when none is left.
-func deaths() <-chan death {
-	all := make(chan death)
-	go func() {
-		defer close(all)
-		for {
-			var status unix.WaitStatus
-			var usage unix.Rusage
-			pid, err := unix.Wait4(-1, &status, 0, &usage)
-			if err == nil {
-				all <- death{pid, status, time.Duration(usage.Utime.Nano() + usage.Stime.Nano())}
-			} else if !errors.Is(err, unix.EINTR) {
-				return // ECHILD
-			}
-		}
-	}()
-	return all
-}
-
-// watch returns when no process is left.
-func (p *program) watch(deadline time.Duration) {
-	expired := time.After(deadline)
-	measured := p.quota.interval()
-	var lingered, round <-chan time.Time
-	for {
-		select {
-		case d, alive := <-p.deaths:
-			if !alive {
-				return
-			}
-			p.report.CPUNanos += int64(d.cpu)
-			if d.pid == p.pid {
-				p.end(d.status)
-				lingered = time.After(linger)
-			}
-			continue
-		case <-p.leash:
-			p.leash, p.report.Killed = nil, !p.ended
-		case <-expired:
-			p.report.Killed = !p.ended
-		case <-measured:
-			if !p.quota.exceeded() {
-				measured = p.quota.interval()
-				continue
-			}
-			measured = nil
-			p.report.Killed, p.report.OverQuota = !p.ended, !p.ended
-		case <-lingered:
-			if !p.report.Killed {
-				p.report.SetLeftBehind(supervisor.LeftBehind())
-			}
-		case <-round:
-		}
-		unix.Kill(-1, unix.SIGKILL) // all but this process
-		round = time.After(killInterval)
+// quota returns what reports whether the copied workspace of an order holds too
+// much; nil for no quota. It is a file system of its own, so the kernel counts,
+// removed files that are open included.
+func quota(order protocol.Order) (exceeded func() bool) {
+	if !order.Files || order.WorkspaceBytes == 0 {
+		return nil
+	}
+	bytes, files := workspaceUsage()
+	bytes, files = max(order.WorkspaceBytes, bytes), max(order.WorkspaceFiles, files)
+	return func() bool {
+		nowBytes, nowFiles := workspaceUsage()
+		return nowBytes > bytes || nowFiles > files
 	}
 }
 
-func (p *program) end(status unix.WaitStatus) {
-	p.ended = true
-	switch {
-	case status.Exited():
-		p.report.Code = int32(status.ExitStatus())
-	case unix.SignalName(status.Signal()) != "":
-		p.report.SetSignal(unix.SignalName(status.Signal()))
-	default:
-		p.report.SetSignal(fmt.Sprintf("SIG%d", int(status.Signal())))
+// workspaceUsage adds up the two file systems.
+func workspaceUsage() (bytes, files uint64) {
+	for _, dir := range []string{protocol.Workspace, protocol.Private} {
+		var fs unix.Statfs_t
+		if unix.Statfs(dir, &fs) == nil && fs.Bsize > 0 {
+			bytes += (fs.Blocks - fs.Bfree) * uint64(fs.Bsize)
+			files += fs.Files - fs.Ffree
+		}
 	}
+	return bytes, files
 }
 
-func errnoOf(err error) int32 {
+func errnoOf(err error) int {
 	if errno := syscall.Errno(0); errors.As(err, &errno) {
-		return int32(errno)
+		return int(errno)
 	}
-	return int32(unix.EIO)
+	return int(unix.EIO)
 }

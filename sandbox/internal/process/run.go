@@ -12,6 +12,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/artifact"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
 
@@ -25,11 +26,9 @@ type Tree interface {
 	Wait() (Ending, error)
 }
 
-// Ending is how a program ended.
+// Ending is how a program ended. That it was killed means by Kill.
 type Ending struct {
-	Code   int    // where Signal is empty
-	Signal string // by name
-	Killed bool   // by Kill, before it ended by itself
+	reaper.Ending
 	// OutOfMemory tells that the run had more memory than it may have.
 	OutOfMemory bool
 	// OverQuota tells that it was killed, where the program is, because its
@@ -39,11 +38,7 @@ type Ending struct {
 	// added to its ArtifactsOmitted: files that cannot be in the workspace.
 	ChangesLost bool
 	Uncollected int
-	// LeftBehind and LeftBehindOmitted are as in [sandbox.Result].
-	LeftBehind        []string
-	LeftBehindOmitted int
-	// CPUTime and PeakMemoryBytes are as in [sandbox.Result].
-	CPUTime         time.Duration
+	// PeakMemoryBytes is as in [sandbox.Result].
 	PeakMemoryBytes int64
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 )
 
 // tree is a program without children.
@@ -21,7 +22,7 @@ func (t tree) Kill() { t.command.Process.Kill() }
 
 func (t tree) Wait() (process.Ending, error) {
 	t.command.Wait() // how it ended is in ProcessState
-	return process.EndingOf(t.command.ProcessState.ExitCode(), 0, false, 0), nil
+	return process.Ending{Ending: reaper.Ending{Code: t.command.ProcessState.ExitCode()}}, nil
 }
 
 // run runs a program that is started once ready says so.

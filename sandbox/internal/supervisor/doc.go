@@ -8,7 +8,3 @@
 // there before its program is known; the supervisor's side is [Asked] and
 // [Serve]. Both are for Linux.
 package supervisor
-
-// MaxLeftBehind is how many of the processes are named that a program leaves
-// behind.
-const MaxLeftBehind = 8

@@ -4,25 +4,19 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
-const (
-	// linger is how long the children that a program leaves behind may go
-	// on after its end: enough for the "tee" of "exec > >(tee log)", also on
-	// a busy machine.
-	linger = 250 * time.Millisecond
-	// killInterval is the time between two rounds of killing.
-	killInterval = 2 * time.Millisecond
-	// giveUpAfter is how long one tries to kill what does not die, such as
-	// processes of another user.
-	giveUpAfter = 2 * time.Second
-)
+// giveUpAfter is how long one tries to kill what does not die, such as
+// processes of another user.
+const giveUpAfter = 2 * time.Second
 
 // The descriptors of a supervisor, besides the streams of the program.
 const (
@@ -56,28 +50,6 @@ type Job struct {
 	KillAll func()
 }
 
-// supervisor watches over one program.
-type supervisor struct {
-	pid     int // of the program
-	leash   <-chan struct{}
-	deaths  <-chan death
-	killAll func()
-
-	status unix.WaitStatus // of the program, once it has ended
-	ended  bool
-	killed bool // before it had ended
-	left   bool // others could not be killed
-
-	// leftBehind are processes that still ran when the program had ended.
-	leftBehind        []string
-	leftBehindOmitted int
-}
-
-type death struct {
-	pid    int
-	status unix.WaitStatus
-}
-
 // Serve does a job and returns when all its processes are dead. It gives the
 // exit code of the supervisor. The caller's thread is that which starts the
 // program, and must live on: it is the one that Pdeathsig is about.
@@ -97,13 +69,8 @@ func Serve(job Job) int {
 	if begun.Errno != 0 {
 		return 1
 	}
-	s := supervisor{pid: pid, leash: leashOf(orders), deaths: deaths(), killAll: job.KillAll}
-	s.watch()
-	last := report{
-		Status: uint32(s.status), Killed: s.killed, Left: s.left, CPUTime: cpuTime(),
-		LeftBehind: s.leftBehind, LeftBehindOmitted: s.leftBehindOmitted,
-	}
-	if err := wire.Send(reports, &last); err != nil {
+	outcome := reaper.Watch{PID: pid, Released: leashOf(orders), KillAll: job.KillAll, GiveUp: giveUpAfter}.Wait()
+	if err := wire.Send(reports, &report{Ending: outcome.Ending, Left: outcome.Left}); err != nil {
 		return 1
 	}
 	return 0
@@ -134,15 +101,6 @@ func tell(reports *os.File, err error) bool {
 	return wire.Send(reports, &r) == nil && err == nil
 }
 
-// cpuTime is that of all children that were reaped.
-func cpuTime() time.Duration {
-	var usage unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_CHILDREN, &usage) != nil {
-		return 0
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
-
 // letGoOfStreams closes the program's streams here, so that they end with the
 // program's processes.
 func letGoOfStreams() {
@@ -162,14 +120,14 @@ func CloseOnExec() error {
 		return err
 	}
 	for _, entry := range open {
-		if fd := number(entry.Name()); fd > 2 {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
 			syscall.CloseOnExec(fd)
 		}
 	}
 	return nil
 }
 
-// leashOf gives a channel that is closed when the server lets go.
+// leashOf returns a channel that is closed when the server lets go.
 func leashOf(orders io.Reader) <-chan struct{} {
 	gone := make(chan struct{})
 	go func() {
@@ -177,60 +135,4 @@ func leashOf(orders io.Reader) <-chan struct{} {
 		io.Copy(io.Discard, orders)
 	}()
 	return gone
-}
-
-// deaths reaps every child. The channel is closed when none is left.
-func deaths() <-chan death {
-	all := make(chan death)
-	go func() {
-		defer close(all)
-		for {
-			var status unix.WaitStatus
-			pid, err := unix.Wait4(-1, &status, 0, nil)
-			if err == nil {
-				all <- death{pid, status}
-			} else if err != unix.EINTR {
-				return // ECHILD
-			}
-		}
-	}()
-	return all
-}
-
-// watch returns when no child is left, or none that can be killed.
-func (s *supervisor) watch() {
-	var lingered, round, giveUp <-chan time.Time
-	leash := s.leash
-	for {
-		select {
-		case d, alive := <-s.deaths:
-			if !alive {
-				return
-			}
-			if d.pid == s.pid {
-				s.status, s.ended = d.status, true
-				lingered = time.After(linger)
-			}
-			continue
-		case <-giveUp:
-			if !s.ended { // lest it pass for one that has ended well
-				s.status = unix.WaitStatus(unix.SIGKILL)
-			}
-			s.left = true
-			return
-		case <-leash:
-			leash, s.killed = nil, !s.ended
-		case <-lingered:
-			if !s.killed {
-				s.leftBehind, s.leftBehindOmitted = LeftBehind()
-			}
-		case <-round:
-		}
-		lingered = nil
-		if giveUp == nil {
-			giveUp = time.After(giveUpAfter)
-		}
-		s.killAll()
-		round = time.After(killInterval)
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
@@ -94,13 +95,13 @@ func (t *Tree) killProgram() {
 // Wait returns when all processes of the program are dead and its output is
 // captured. The error means that the program was not started. Afterwards
 // [Tree.Close] must be called.
-func (t *Tree) Wait() (Ending, error) {
+func (t *Tree) Wait() (reaper.Ending, error) {
 	defer t.pipes.drain()
 	var begun, last report
 	err := wire.Receive(t.reports, &begun)
 	if err == nil {
 		if err := begun.err(); err != nil {
-			return Ending{}, err
+			return reaper.Ending{}, err
 		}
 		t.mu.Lock()
 		t.pid = begun.PID
@@ -110,13 +111,13 @@ func (t *Tree) Wait() (Ending, error) {
 	if err != nil { // the supervisor was killed, and the kernel kills the program then
 		t.mu.Lock()
 		t.killProgram()
-		last = report{Status: uint32(unix.SIGKILL), Killed: t.lastly != nil}
+		last = report{Ending: reaper.Ending{Signal: "SIGKILL", Killed: t.lastly != nil}}
 		t.mu.Unlock()
 	}
 	if err != nil || last.Left {
 		t.Close()
 	}
-	return last.ending(), nil
+	return last.Ending, nil
 }
 
 // Close returns when the supervisor itself is dead and everything is released.

@@ -1,7 +1,6 @@
-// Package wire moves values between two processes of one binary. It does what
+// Package wire moves values between two processes of one build. It does what
 // encoding/gob would, but costs a process that lives for milliseconds nothing
-// at its start. Both sides are always of the same build, so that there is no
-// version, no field name and no type on the wire.
+// at its start. There is no version, no field name and no type on the wire.
 package wire
 
 import (
@@ -11,9 +10,9 @@ import (
 )
 
 // maxBytes bounds a message; the arguments of a program alone may have 2 MiB.
-const maxBytes = 64 << 20
+const maxBytes = 16 << 20
 
-// ErrInvalid means that a message is cut off, too long or not what was sent.
+// ErrInvalid means that a message is too long or not what was sent.
 var ErrInvalid = errors.New("invalid message")
 
 // Message is what can be sent. Fields visits each of its fields, always in the
@@ -29,7 +28,7 @@ type Transfer struct {
 
 // Send writes a message.
 func Send(to io.Writer, m Message) error {
-	t := Transfer{data: make([]byte, 4, 4096)}
+	t := Transfer{data: make([]byte, 4, 512)}
 	m.Fields(&t)
 	if len(t.data)-4 > maxBytes {
 		return ErrInvalid
@@ -73,10 +72,14 @@ func (t *Transfer) take(n uint64) []byte {
 
 func (t *Transfer) uint64(v *uint64) {
 	if !t.reading {
-		t.data = binary.LittleEndian.AppendUint64(t.data, *v)
-	} else if taken := t.take(8); taken != nil {
-		*v = binary.LittleEndian.Uint64(taken)
+		t.data = binary.AppendUvarint(t.data, *v)
+		return
 	}
+	n, size := binary.Uvarint(t.data)
+	if t.take(uint64(max(size, 0))); size <= 0 {
+		t.err = ErrInvalid
+	}
+	*v = n
 }
 
 // Int visits an integer of any kind.

@@ -86,6 +86,7 @@ func FuzzReceive(f *testing.F) {
 	f.Add(encode(f, sample))
 	f.Add(encode(f, message{}))
 	f.Add([]byte{8, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
+	f.Add([]byte{10, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var got message
 		if wire.Receive(bytes.NewReader(data), &got) != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
@@ -16,26 +17,42 @@ const (
 	idleMax  = 6
 )
 
-// dialFunc makes a connection to an engine.
-type dialFunc func(context.Context) (net.Conn, error)
+// Route is how an engine elsewhere is reached.
+type Route struct {
+	// Dial makes a connection. All are made by it, for requests as for streams:
+	// there is no proxy, and no TLS but that of Dial.
+	Dial func(context.Context) (net.Conn, error)
+	// Address is what requests are for, such as "tcp://host:2376/path". If
+	// empty, it says nothing.
+	Address string
+	// Conns is how many connections are open at once besides streams. If zero,
+	// there is no bound.
+	Conns int
+	// Timeout is how long the engine may take to say who it is. If zero, it is
+	// that of an engine of this machine.
+	Timeout time.Duration
+	// Explain returns the error for an engine that does not answer, of which
+	// Docker's client says err. If nil, it is ErrNoEngine.
+	Explain func(err error) error
+	// Close, if set, ends all connections.
+	Close func()
+}
 
-// connectBy gives the options of a client that makes all its connections, for
-// requests as for streams, by dial alone: no proxy, and no TLS but that of
-// dial. At most conns are open at once besides streams, if it is not zero.
-func connectBy(dial dialFunc, host string, conns int) []client.Opt {
+// options returns those of a client.
+func (r Route) options() []client.Opt {
 	transport := &http.Transport{
 		DisableCompression:  true,
 		IdleConnTimeout:     idleLife,
 		MaxIdleConns:        idleMax,
 		MaxIdleConnsPerHost: idleMax,
-		MaxConnsPerHost:     conns,
+		MaxConnsPerHost:     r.Conns,
 	}
 	return []client.Opt{
 		client.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: client.CheckRedirect}),
-		client.WithHost(host),
+		client.WithHost(cmp.Or(r.Address, "tcp://"+client.DummyHost)),
 		func(*client.Client) error { // WithHost sets both
 			transport.Proxy = nil
-			transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dial.watched(ctx) }
+			transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return r.dialWatched(ctx) }
 			return nil
 		},
 	}
@@ -47,15 +64,15 @@ type watch struct{ stop func() bool }
 
 type watchKey struct{}
 
-// newWatch gives the context for a request for a stream.
+// newWatch returns the context for a request for a stream.
 func newWatch(ctx context.Context) (context.Context, *watch) {
 	w := new(watch)
 	return context.WithValue(ctx, watchKey{}, w), w
 }
 
-// watched makes a connection.
-func (dial dialFunc) watched(ctx context.Context) (net.Conn, error) {
-	conn, err := dial(ctx)
+// dialWatched makes a connection.
+func (r Route) dialWatched(ctx context.Context) (net.Conn, error) {
+	conn, err := r.Dial(ctx)
 	if w, ok := ctx.Value(watchKey{}).(*watch); ok && err == nil {
 		w.stop = context.AfterFunc(ctx, func() { conn.Close() })
 	}

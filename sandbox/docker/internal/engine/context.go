@@ -23,7 +23,7 @@ func configDir() string {
 	return filepath.Join(home, ".docker")
 }
 
-// contextName gives the context that Docker's command uses, or an empty string.
+// contextName returns the context that Docker's command uses, or an empty string.
 func contextName() string {
 	if name := os.Getenv("DOCKER_CONTEXT"); name != "" {
 		return name
@@ -42,13 +42,13 @@ func contextName() string {
 }
 
 // contextEndpoint reads where the engine of a context listens.
-func contextEndpoint(name string) (endpoint, error) {
+func contextEndpoint(name string) (Endpoint, error) {
 	digest := sha256.Sum256([]byte(name))
 	directory := hex.EncodeToString(digest[:])
 	contexts := filepath.Join(configDir(), "contexts")
 	content, err := os.ReadFile(filepath.Join(contexts, "meta", directory, "meta.json"))
 	if err != nil {
-		return endpoint{}, fmt.Errorf("the Docker context %q cannot be read: %w", name, err)
+		return Endpoint{}, fmt.Errorf("the Docker context %q cannot be read: %w", name, err)
 	}
 	var context struct {
 		Endpoints map[string]struct {
@@ -57,16 +57,16 @@ func contextEndpoint(name string) (endpoint, error) {
 		}
 	}
 	if err := json.Unmarshal(content, &context); err != nil {
-		return endpoint{}, fmt.Errorf("the Docker context %q cannot be read: %w", name, err)
+		return Endpoint{}, fmt.Errorf("the Docker context %q cannot be read: %w", name, err)
 	}
 	docker := context.Endpoints["docker"]
 	if docker.Host == "" {
-		return endpoint{}, fmt.Errorf("the Docker context %q names no engine", name)
+		return Endpoint{}, fmt.Errorf("the Docker context %q names no engine", name)
 	}
-	found := endpoint{host: docker.Host, tls: tlsSettings{asked: docker.SkipTLSVerify, unverified: docker.SkipTLSVerify}}
+	found := Endpoint{Host: docker.Host, TLS: TLS{Asked: docker.SkipTLSVerify, Unverified: docker.SkipTLSVerify}}
 	files := filepath.Join(contexts, "tls", directory, "docker")
 	if _, err := os.Stat(files); !errors.Is(err, fs.ErrNotExist) {
-		found.tls.asked, found.tls.dir = true, files
+		found.TLS.Asked, found.TLS.Dir = true, files
 	}
 	return found, nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,82 +9,76 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/docker/docker/client"
 )
 
-// endpoint is where an engine may listen: what DOCKER_HOST and its relatives
+// Endpoint is where an engine may listen: what DOCKER_HOST and its relatives
 // say, or the address that is given.
-type endpoint struct {
-	host string // such as "unix:///run/podman/podman.sock"
-	tls  tlsSettings
+type Endpoint struct {
+	Host string // such as "unix:///run/podman/podman.sock"
+	TLS  TLS
+}
+
+// TLS is what Docker's settings say of TLS. It is for connections over TCP only.
+type TLS struct {
+	Asked      bool
+	Unverified bool // anybody's certificate is taken
+	// Dir holds the engine's authority (ca.pem), and this client's certificate
+	// (cert.pem, key.pem). What is not there is not used, unless Complete says
+	// that all must be there. It may be empty.
+	Dir      string
+	Complete bool
 }
 
 // dial connects to the engine that listens there, as [Dial] does.
-func (p endpoint) dial(ctx context.Context, here bool) (*Engine, error) {
-	way, err := p.route()
-	if err != nil {
-		return nil, err
+func (p Endpoint) dial(ctx context.Context, route func(Endpoint) (Route, error)) (*Engine, error) {
+	e := new(Engine)
+	options := []client.Opt{client.WithHost(p.Host)}
+	if scheme, _, _ := strings.Cut(p.Host, "://"); scheme != "unix" && scheme != "npipe" {
+		if route == nil {
+			return nil, ErrElsewhere
+		}
+		var err error
+		if e.route, err = route(p); err != nil {
+			return nil, err
+		}
+		e.Elsewhere, options = true, e.route.options()
 	}
-	if here && way.elsewhere {
-		return nil, ErrElsewhere
-	}
-	ctx, cancel := context.WithTimeout(ctx, way.patience)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(e.route.Timeout, dialTimeout))
 	defer cancel()
-	api, err := client.NewClientWithOpts(append(way.options, client.WithVersionFromEnv(), client.WithAPIVersionNegotiation())...)
+	api, err := client.NewClientWithOpts(append(options, client.WithVersionFromEnv(), client.WithAPIVersionNegotiation())...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoEngine, err)
 	}
-	e := &Engine{api: api, Elsewhere: way.elsewhere, ssh: way.ssh}
+	e.api = api
 	if err := e.identify(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }
 
-// route is how an engine is reached.
-type route struct {
-	options   []client.Opt
-	elsewhere bool          // by anything but a unix socket or a named pipe
-	ssh       *sshDialer    // nil if it is not reached by ssh
-	patience  time.Duration // how long it may take to say who it is
-}
-
-func (p endpoint) route() (route, error) {
-	scheme, _, _ := strings.Cut(p.host, "://")
-	switch scheme {
-	case "unix", "npipe":
-		return route{options: []client.Opt{client.WithHost(p.host)}, patience: dialPatience}, nil
-	case "tcp", "http", "https":
-		return p.tcpRoute()
-	case "ssh":
-		return p.sshRoute()
-	}
-	return route{}, fmt.Errorf("%w: its address begins with none of unix://, npipe://, tcp://, http://, https:// and ssh://", ErrNoEngine)
-}
-
-// findEndpoints gives where engines may listen, in the order in which they are
+// findEndpoints returns where engines may listen, in the order in which they are
 // tried: only the given host, DOCKER_HOST or the context of Docker's command
 // where there is one, else the sockets of Docker and of Podman that exist.
-func findEndpoints(host string) ([]endpoint, error) {
+func findEndpoints(host string) ([]Endpoint, error) {
 	if host == "" {
 		host = os.Getenv("DOCKER_HOST")
 	}
 	if host != "" {
-		return []endpoint{{host: host, tls: environmentTLS()}}, nil
+		return []Endpoint{{Host: host, TLS: environmentTLS()}}, nil
 	}
 	if name := contextName(); name != "" && name != "default" {
 		chosen, err := contextEndpoint(name)
-		return []endpoint{chosen}, err
+		return []Endpoint{chosen}, err
 	}
 	if runtime.GOOS == "windows" {
-		return []endpoint{{host: client.DefaultDockerHost}}, nil
+		return []Endpoint{{Host: client.DefaultDockerHost}}, nil
 	}
-	var found []endpoint
+	var found []Endpoint
 	for _, socket := range sockets() {
 		if _, err := os.Stat(socket); err == nil {
-			found = append(found, endpoint{host: "unix://" + socket})
+			found = append(found, Endpoint{Host: "unix://" + socket})
 		}
 	}
 	if len(found) == 0 {
@@ -98,4 +93,20 @@ func sockets() []string {
 		list = append(list, filepath.Join(dir, "docker.sock"), filepath.Join(dir, "podman", "podman.sock"))
 	}
 	return append(list, "/run/podman/podman.sock")
+}
+
+// environmentTLS reads the variables of Docker's command and of its client
+// library, which differ: with DOCKER_TLS_VERIFY alone, the command takes the
+// files beside its settings, and the library no TLS at all; with
+// DOCKER_CERT_PATH alone, the library takes TLS with anybody, and the command
+// none.
+func environmentTLS() TLS {
+	dir, verify := os.Getenv("DOCKER_CERT_PATH"), os.Getenv("DOCKER_TLS_VERIFY") != ""
+	switch {
+	case dir == "" && !verify:
+		return TLS{}
+	case dir == "":
+		dir = configDir()
+	}
+	return TLS{Asked: true, Unverified: !verify, Dir: dir, Complete: true}
 }

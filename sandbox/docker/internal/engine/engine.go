@@ -1,6 +1,6 @@
-// Package engine reaches Docker and Podman engines, on this machine by sockets,
-// elsewhere by TLS or ssh, and has them run hardened containers. It alone knows
-// Docker's client.
+// Package engine reaches Docker and Podman engines and has them run hardened
+// containers. It alone knows Docker's client. How engines of other machines are
+// reached is told to it.
 package engine
 
 import (
@@ -17,10 +17,8 @@ import (
 const (
 	// minAPI is that of Docker Engine 20.10, the oldest that is tested.
 	minAPI = "1.41"
-	// dialPatience is how long an engine may take to say who it is, and
-	// sshPatience how long if ssh has to log in first.
-	dialPatience = 10 * time.Second
-	sshPatience  = 20 * time.Second
+	// dialTimeout is how long an engine may take to say who it is.
+	dialTimeout = 10 * time.Second
 )
 
 // The reasons for which an engine cannot be used, as [Dial] gives them.
@@ -39,20 +37,21 @@ type Engine struct {
 	// Elsewhere tells that it is reached by anything but a unix socket or a
 	// named pipe, so that it may be on another machine.
 	Elsewhere bool
-	ssh       *sshDialer // nil if it is not reached by ssh
+	route     Route
 }
 
 // Dial connects to the engine of that address or, if it is empty, to the first
-// one that answers, but to none that may be on another machine if it is to be
-// here. The error is ErrNoEngine, ErrNoSSH, ErrInsecure or ErrElsewhere.
-func Dial(ctx context.Context, host string, here bool) (*Engine, error) {
+// one that answers. Those that may be on another machine are reached as route
+// says; if it is nil, they are not. The error is ErrNoEngine, ErrNoSSH,
+// ErrInsecure or ErrElsewhere.
+func Dial(ctx context.Context, host string, route func(Endpoint) (Route, error)) (*Engine, error) {
 	endpoints, err := findEndpoints(host)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoEngine, err)
 	}
 	var errs []error
 	for _, endpoint := range endpoints {
-		e, err := endpoint.dial(ctx, here)
+		e, err := endpoint.dial(ctx, route)
 		if err == nil {
 			return e, nil
 		}
@@ -86,11 +85,8 @@ func (e *Engine) identify(ctx context.Context) error {
 
 // unreachable is the error for an engine that does not answer.
 func (e *Engine) unreachable(err error) error {
-	if e.ssh != nil {
-		if failure := e.ssh.lastFailure(); failure != nil {
-			err = failure
-		}
-		return fmt.Errorf("%w: %w", ErrNoSSH, err)
+	if e.route.Explain != nil {
+		return e.route.Explain(err)
 	}
 	return fmt.Errorf("%w: %w", ErrNoEngine, err)
 }
@@ -114,8 +110,8 @@ func olderAPI(a, b string) bool {
 // Close ends all connections.
 func (e *Engine) Close() error {
 	err := e.api.Close()
-	if e.ssh != nil {
-		e.ssh.close()
+	if e.route.Close != nil {
+		e.route.Close()
 	}
 	return err
 }

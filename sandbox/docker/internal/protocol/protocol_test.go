@@ -10,13 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 func orders() []protocol.Order {
 	return []protocol.Order{
-		{Dir: "/"},
+		{Dir: "/", Argv: []string{}, Env: []string{}},
 		{
-			Nonce: [16]byte{1, 2, 3}, Dir: "/workspace", StdinBytes: 1 << 40, Deadline: time.Hour,
+			Nonce: "a nonce", Dir: "/workspace", StdinBytes: 1 << 40, Timeout: time.Hour,
 			FileBytes: 1 << 41, OpenFiles: 1 << 20, Files: true, WorkspaceBytes: 1 << 42, WorkspaceFiles: 1 << 30,
 			Argv: []string{"/bin/sh", "-c", "two\nlines", "", "\xff\xfe\x00", strings.Repeat("long ", 10_000)},
 			Env:  []string{"PATH=/bin", "UNICODE=größe ☃"},
@@ -24,16 +26,24 @@ func orders() []protocol.Order {
 	}
 }
 
+func encode(t testing.TB, m wire.Message) []byte {
+	t.Helper()
+	var stream bytes.Buffer
+	if err := wire.Send(&stream, m); err != nil {
+		t.Fatal(err)
+	}
+	return stream.Bytes()
+}
+
 func TestOrderIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	for _, order := range orders() {
-		stream := bytes.NewReader(append(order.Encode(), "input"...))
-		got, err := protocol.ReadOrder(stream)
-		if err != nil {
+		stream := bytes.NewReader(append(encode(t, &order), "input"...))
+		var got protocol.Order
+		if err := wire.Receive(stream, &got); err != nil {
 			t.Fatal(err)
 		}
-		// No list and an empty one are the same.
-		if diff := cmp.Diff(order.Encode(), got.Encode()); diff != "" || got.Dir != order.Dir || got.Deadline != order.Deadline {
+		if diff := cmp.Diff(order, got); diff != "" {
 			t.Errorf("order (-written +read):\n%s", diff)
 		}
 		if rest, _ := io.ReadAll(stream); string(rest) != "input" {
@@ -44,9 +54,10 @@ func TestOrderIsReadAsItWasWritten(t *testing.T) {
 
 func TestOrderThatIsCutIsRefused(t *testing.T) {
 	t.Parallel()
-	whole := orders()[1].Encode()
+	whole := encode(t, &orders()[1])
 	for _, n := range []int{0, 1, 3, 4, 20, len(whole) - 1} {
-		if order, err := protocol.ReadOrder(bytes.NewReader(whole[:n])); err == nil {
+		var order protocol.Order
+		if err := wire.Receive(bytes.NewReader(whole[:n]), &order); err == nil {
 			t.Errorf("%d bytes give %v", n, order)
 		}
 	}
@@ -54,17 +65,19 @@ func TestOrderThatIsCutIsRefused(t *testing.T) {
 
 func TestReportIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	report := protocol.Report{CPUNanos: 1 << 40, PeakMemoryBytes: 1 << 41, OOMKills: 3, Killed: true}
-	report.SetSignal("SIGSEGV")
-	encoded := report.Encode()
-	if len(encoded) != protocol.ReportBytes {
-		t.Errorf("the report has %d bytes, not %d", len(encoded), protocol.ReportBytes)
+	report := protocol.Report{
+		Ending: reaper.Ending{Signal: "SIGSEGV", Killed: true, CPUTime: 1 << 40, LeftBehind: []string{"a b", "c"}, LeftBehindOmitted: 1},
+		Errno:  2, NotStored: true, OverQuota: true, PeakMemoryBytes: 1 << 41, OOMKills: 3, MemoryBytes: 1<<63 - 1, Processes: 4,
 	}
-	got, err := protocol.DecodeReport(encoded)
-	if err != nil || got != report || got.Signal() != "SIGSEGV" || got.Code != -1 {
+	encoded := encode(t, &report)
+	if len(encoded) > protocol.MaxReportBytes {
+		t.Errorf("the report has %d bytes", len(encoded))
+	}
+	var got protocol.Report
+	if err := wire.Receive(bytes.NewReader(encoded), &got); err != nil || !cmp.Equal(got, report) {
 		t.Errorf("the report reads %+v, %v", got, err)
 	}
-	if _, err := protocol.DecodeReport(encoded[1:]); err == nil {
+	if err := wire.Receive(bytes.NewReader(encoded[:len(encoded)-1]), &got); err == nil {
 		t.Error("a report that is cut was read")
 	}
 }
@@ -75,15 +88,15 @@ func FuzzReadOrder(f *testing.F) {
 		f.Fatal("no seeds")
 	}
 	for _, order := range seeds {
-		f.Add(order.Encode())
+		f.Add(encode(f, &order))
 	}
-	f.Add([]byte{0, 0, 0, 30, 1, 2, 3})
+	f.Add([]byte{30, 0, 0, 0, 1, 2, 3})
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		order, err := protocol.ReadOrder(bytes.NewReader(stream))
-		if err != nil {
+		var order, again protocol.Order
+		if wire.Receive(bytes.NewReader(stream), &order) != nil {
 			return
 		}
-		again, err := protocol.ReadOrder(bytes.NewReader(order.Encode()))
+		err := wire.Receive(bytes.NewReader(encode(t, &order)), &again)
 		if diff := cmp.Diff(order, again); err != nil || diff != "" {
 			t.Errorf("written again it reads otherwise: %v\n%s", err, diff)
 		}

@@ -4,8 +4,8 @@ package transfer
 
 import "os"
 
-// sparse tells whether holes of files take no disk space.
+// sparse reports whether holes of files take no disk space.
 const sparse = false
 
-// nextData gives all that follows an offset.
+// nextData returns all that follows an offset.
 func nextData(_ *os.File, offset, size int64) (from, to int64) { return offset, size }

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sparse tells whether holes of files take no disk space.
+// sparse reports whether holes of files take no disk space.
 const sparse = true
 
-// nextData gives the next part of a file that is no hole, at or behind an
+// nextData returns the next part of a file that is no hole, at or behind an
 // offset; both are size where there is none.
 func nextData(f *os.File, offset, size int64) (from, to int64) {
 	from, err := f.Seek(offset, unix.SEEK_DATA)

@@ -4,7 +4,7 @@ package transfer
 
 import "io/fs"
 
-// identified tells whether files have identities.
+// identified reports whether files have identities.
 const identified = false
 
 // identity is the same for all files where the system does not tell.

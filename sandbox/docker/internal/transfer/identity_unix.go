@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// identified tells whether files have identities.
+// identified reports whether files have identities.
 const identified = true
 
-// identity tells files of one directory tree apart, whatever their names.
+// identity distinguishes the files of one directory, whatever their names.
 type identity struct{ device, inode uint64 }
 
 func identify(info fs.FileInfo) identity {

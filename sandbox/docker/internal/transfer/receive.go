@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 // Bounds are what a stream may bring. A zero field bounds nothing.
@@ -20,7 +22,7 @@ type Bounds struct {
 	FileBytes int64
 	// Entries is how many directories, files, links and removals there may be.
 	Entries int
-	// Removable tells what may be removed; if nil, nothing.
+	// Removable reports what may be removed; if nil, nothing.
 	Removable func(name string) bool
 	// Staging is a directory in which files are until they are whole, if it is
 	// there; else it is the top.
@@ -40,41 +42,41 @@ type Bounds struct {
 // stored. Nothing is removed before all else is stored, but for what is in the
 // way of it: a file that has another name now is never without one.
 func Receive(r *bufio.Reader, root *os.Root, bounds Bounds) (skipped int, err error) {
-	rc := receiver{decoder: decoder{r}, bounds: bounds, place: newPlace(root, bounds.Staging), left: bounds.Bytes, buffer: make([]byte, chunkBytes)}
-	defer func() { err = errors.Join(err, rc.place.finish()) }()
+	rc := receiver{r: r, bounds: bounds, to: newDestination(root, bounds.Staging), left: bounds.Bytes, buffer: make([]byte, chunkBytes)}
+	defer func() { err = errors.Join(err, rc.to.finish()) }()
 	for entries := 0; ; entries++ {
-		h, err := rc.header()
-		if err != nil {
-			return rc.skipped, cutOff(err)
+		var h header
+		if err := wire.Receive(r, &h); err != nil {
+			return rc.skipped, malformed(err)
+		}
+		if !h.wellFormed() {
+			return rc.skipped, ErrMalformed
 		}
 		if h.kind == end {
-			sent, err := rc.number(maxEntries)
-			if err == nil {
-				err = rc.place.removeDoomed()
-			}
-			return rc.skipped + rc.place.kept + int(sent), cutOff(err)
+			err := rc.to.removeDeferred()
+			return rc.skipped + rc.to.kept + int(h.size), err
 		}
 		if bounds.Entries > 0 && entries >= bounds.Entries {
 			return rc.skipped, fmt.Errorf("%w: more than %d entries", ErrMalformed, bounds.Entries)
 		}
 		if err := rc.store(h); err != nil {
-			return rc.skipped, cutOff(err)
+			return rc.skipped, malformed(err)
 		}
 	}
 }
 
-// cutOff gives the error for a stream that has no end.
-func cutOff(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: cut off", ErrMalformed)
+// malformed returns the error for a stream that has no end, or is none.
+func malformed(err error) error {
+	if errors.Is(err, wire.ErrInvalid) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	return err
 }
 
 type receiver struct {
-	decoder
+	r       *bufio.Reader
 	bounds  Bounds
-	place   *place
+	to      *destination
 	left    int64 // of bounds.Bytes
 	skipped int
 	buffer  []byte
@@ -91,25 +93,22 @@ func (rc *receiver) store(h header) error {
 		if rc.bounds.Removable == nil || !rc.bounds.Removable(h.path) {
 			return fmt.Errorf("%w: it removes what was not sent", ErrMalformed)
 		}
-		err = rc.place.doom(h.path)
+		err = rc.to.deferRemoval(h.path)
 	case directory:
-		err = rc.place.directory(h.path, h.mode)
+		err = rc.to.directory(h.path, h.mode)
 	case file:
 		return rc.file(h)
 	case symlink:
-		err = rc.place.symlink(h.path, h.target)
+		err = rc.to.symlink(h.path, h.target)
 	case hardlink:
-		if !valid(h.target) {
-			return ErrMalformed
-		}
-		err = rc.place.hardlink(h.path, h.target)
+		err = rc.to.hardlink(h.path, h.target)
 	}
-	return rc.forgive(err)
+	return rc.skip(err)
 }
 
-// forgive counts what has no place.
-func (rc *receiver) forgive(err error) error {
-	if err == nil || !noPlace(err) {
+// skip counts what has no place.
+func (rc *receiver) skip(err error) error {
+	if err == nil || !concernsPathAlone(err) {
 		return err
 	}
 	rc.skipped++
@@ -125,7 +124,7 @@ func readable(h header) fs.FileMode {
 
 // file stores a file beside the directory's names before it gets its own.
 func (rc *receiver) file(h header) error {
-	if limit := rc.bounds.FileBytes; limit > 0 && h.size > max(limit, rc.place.size(h.path)) {
+	if limit := rc.bounds.FileBytes; limit > 0 && h.size > max(limit, rc.to.size(h.path)) {
 		return fmt.Errorf("%w: a file of %d bytes", ErrMalformed, h.size)
 	}
 	if !sparse {
@@ -133,7 +132,7 @@ func (rc *receiver) file(h header) error {
 			return err
 		}
 	}
-	f, staged, err := rc.place.stageFile()
+	f, staged, err := rc.to.stageFile()
 	if err != nil {
 		return err
 	}
@@ -142,9 +141,9 @@ func (rc *receiver) file(h header) error {
 		err = f.Truncate(h.size)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, rc.place.discard(staged))
+		return errors.Join(err, rc.to.discard(staged))
 	}
-	return rc.forgive(rc.place.file(staged, h.path, h.mode, time.Unix(0, h.mtime)))
+	return rc.skip(rc.to.file(staged, h.path, h.mode, time.Unix(0, h.mtime)))
 }
 
 // charge counts disk space.
@@ -161,34 +160,29 @@ func (rc *receiver) charge(bytes int64) error {
 
 // content reads a file's parts, in ascending order, and writes them.
 func (rc *receiver) content(f *os.File, size int64) error {
-	at := int64(0)
-	for {
-		gap, err := rc.number(1<<63 - 1)
-		if err != nil {
+	for at := int64(0); ; {
+		var next part
+		if err := wire.Receive(rc.r, &next); err != nil || next == (part{}) {
 			return err
 		}
-		n, err := rc.number(chunkBytes)
-		if err != nil {
-			return err
+		if next.length <= 0 || next.length > chunkBytes {
+			return ErrMalformed
 		}
-		if n == 0 {
-			return nil
-		}
-		if int64(gap) > size-at || int64(n) > size-at-int64(gap) {
+		if next.gap < 0 || next.gap > size-at || next.length > size-at-next.gap {
 			return fmt.Errorf("%w: content behind the end of a file", ErrMalformed)
 		}
 		if sparse {
-			if err := rc.charge(int64(n)); err != nil {
+			if err := rc.charge(next.length); err != nil {
 				return err
 			}
 		}
-		chunk := rc.buffer[:n]
+		chunk := rc.buffer[:next.length]
 		if _, err := io.ReadFull(rc.r, chunk); err != nil {
 			return err
 		}
-		if _, err := f.WriteAt(chunk, at+int64(gap)); err != nil {
+		if _, err := f.WriteAt(chunk, at+next.gap); err != nil {
 			return err
 		}
-		at += int64(gap) + int64(n)
+		at += next.gap + next.length
 	}
 }

@@ -57,9 +57,9 @@ func TestEqualNamesAreNotRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	p := newPlace(root, "")
-	staged, err := p.stage(func(name string) error { return root.WriteFile(name, []byte("text"), 0o600) })
-	if err := errors.Join(err, p.doom("README"), p.file(staged, "readme", 0o600, time.Now()), root.Link("readme", "README"), p.removeDoomed()); err != nil {
+	d := newDestination(root, "")
+	staged, err := d.stage(func(name string) error { return root.WriteFile(name, []byte("text"), 0o600) })
+	if err := errors.Join(err, d.deferRemoval("README"), d.file(staged, "readme", 0o600, time.Now()), root.Link("readme", "README"), d.removeDeferred()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := root.Lstat("README"); err != nil {

@@ -7,19 +7,21 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
 // Send writes all of a tree. What has gone meanwhile is left out.
-func (t *Tree) Send(w io.Writer, root *os.Root) error {
-	return t.SendChanges(w, root, newTree())
+func (t *Snapshot) Send(w io.Writer, root *os.Root) error {
+	return t.SendChanges(w, root, newSnapshot())
 }
 
 // SendChanges writes what makes one that holds before hold t.
-func (t *Tree) SendChanges(w io.Writer, root *os.Root, before *Tree) error {
-	s := sender{encoder: encoder{bufio.NewWriterSize(w, chunkBytes)}, root: root, buffer: make([]byte, chunkBytes)}
+func (t *Snapshot) SendChanges(w io.Writer, root *os.Root, before *Snapshot) error {
+	s := sender{w: bufio.NewWriterSize(w, chunkBytes), root: root, buffer: make([]byte, chunkBytes)}
 	for _, name := range slices.Backward(before.order) {
 		if !t.cut && !t.Has(name) {
-			s.header(header{kind: removal, path: name})
+			s.write(&header{kind: removal, path: name})
 		}
 	}
 	resent := make(map[string]bool)
@@ -33,21 +35,23 @@ func (t *Tree) SendChanges(w io.Writer, root *os.Root, before *Tree) error {
 			return err
 		}
 	}
-	s.w.WriteByte(byte(end))
-	s.number(uint64(min(t.skipped+s.skipped, maxEntries)))
+	s.write(&header{kind: end, size: int64(min(t.skipped+s.skipped, maxEntries))})
 	return s.w.Flush()
 }
 
 type sender struct {
-	encoder
+	w       *bufio.Writer
 	root    *os.Root
 	buffer  []byte
 	skipped int // what was there and cannot be read
 }
 
+// write writes a message. An error stays in the writer, and comes with Flush.
+func (s *sender) write(m wire.Message) { wire.Send(s.w, m) }
+
 func (s *sender) entry(e entry) error {
 	if e.kind != file {
-		s.header(e.header)
+		s.write(&e.header)
 		return nil
 	}
 	f, info, err := openFile(s.root, e.path)
@@ -59,15 +63,13 @@ func (s *sender) entry(e entry) error {
 	}
 	defer f.Close()
 	e.size, e.mtime = info.Size(), info.ModTime().UnixNano()
-	s.header(e.header)
+	s.write(&e.header)
 	at := int64(0)
 	err = readData(f, e.size, s.buffer, func(offset int64, chunk []byte) {
-		s.number(uint64(offset - at))
-		s.number(uint64(len(chunk)))
+		s.write(&part{offset - at, int64(len(chunk))})
 		s.w.Write(chunk)
 		at = offset + int64(len(chunk))
 	})
-	s.number(0)
-	s.number(0)
+	s.write(&part{})
 	return err
 }

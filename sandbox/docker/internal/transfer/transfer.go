@@ -2,11 +2,9 @@
 // far as it has changed. It is how runs get and give back their files where an
 // engine cannot share directories with the server.
 //
-// A stream is a list of records: removals first, deepest first; then
-// directories before what is in them, files, and links; and the end. Each
-// record is a byte for its kind, its path and what the kind demands. Lengths
-// and numbers are as in [encoding/binary.AppendUvarint], times and offsets are
-// in nanoseconds and bytes. Holes of files are not carried.
+// A stream is a list of records, each a message of package wire: removals first,
+// deepest first; then directories before what is in them, files, and links; and
+// the end. Behind the record of a file come its parts, without its holes.
 //
 // Who receives trusts nothing: all paths are resolved inside one directory, no
 // link is followed to a file that is written, what is read is bounded, and
@@ -15,18 +13,17 @@
 package transfer
 
 import (
-	"bufio"
-	"encoding/binary"
 	"errors"
-	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
-// kind is the first byte of a record.
-type kind byte
+// kind is what a record is about.
+type kind uint32
 
 const (
 	directory kind = 'd'
@@ -56,115 +53,55 @@ var ErrMalformed = errors.New("malformed transfer")
 // header is a record without the content of a file.
 type header struct {
 	kind  kind
-	path  string // slash-separated, relative, clean
+	path  string // slash-separated, relative, clean; of all but the end
 	mode  fs.FileMode
-	mtime int64 // of a file
-	size  int64 // of a file
+	mtime int64 // of a file, in nanoseconds
+	size  int64 // of a file, in bytes; of the end, how much cannot be carried
 	// target is where a symbolic link leads to, or the path of the file of
 	// which a hard link is another name.
 	target string
 }
 
-// encoder writes records. Errors stay in the writer, and come with Flush.
-type encoder struct{ w *bufio.Writer }
-
-func (e encoder) number(n uint64) { e.w.Write(binary.AppendUvarint(nil, n)) }
-
-func (e encoder) text(s string) {
-	e.number(uint64(len(s)))
-	e.w.WriteString(s)
+// Fields implements [wire.Message].
+func (h *header) Fields(t *wire.Transfer) {
+	wire.Int(t, &h.kind)
+	t.String(&h.path)
+	wire.Int(t, &h.mode)
+	wire.Int(t, &h.mtime)
+	wire.Int(t, &h.size)
+	t.String(&h.target)
 }
 
-func (e encoder) header(h header) {
-	e.w.WriteByte(byte(h.kind))
-	e.text(h.path)
-	switch h.kind {
-	case directory:
-		e.number(uint64(h.mode))
-	case file:
-		e.number(uint64(h.mode))
-		e.number(uint64(h.mtime))
-		e.number(uint64(h.size))
-	case symlink, hardlink:
-		e.text(h.target)
-	}
-}
-
-// decoder reads records.
-type decoder struct{ r *bufio.Reader }
-
-// number reads a number up to a maximum.
-func (d decoder) number(maximum uint64) (uint64, error) {
-	n, err := binary.ReadUvarint(d.r)
-	if err == nil && n > maximum {
-		err = ErrMalformed
-	}
-	return n, err
-}
-
-func (d decoder) text() (string, error) {
-	n, err := d.number(maxPath)
-	if err != nil {
-		return "", err
-	}
-	text := make([]byte, n)
-	_, err = io.ReadFull(d.r, text)
-	return string(text), err
-}
-
-// header reads the next record up to the content of a file, or up to the
-// numbers of the end.
-func (d decoder) header() (header, error) {
-	first, err := d.r.ReadByte()
-	if err != nil {
-		return header{}, err
-	}
-	h := header{kind: kind(first)}
-	if h.kind == end {
-		return h, nil
-	}
-	if h.path, err = d.text(); err == nil && !valid(h.path) {
-		err = ErrMalformed
-	}
-	if err != nil {
-		return header{}, err
+// wellFormed reports whether a header can be what was sent, whatever is at its
+// path. Nothing that sets an identity passes.
+func (h *header) wellFormed() bool {
+	if h.mode > fs.ModePerm || h.size < 0 || len(h.target) > maxPath {
+		return false
 	}
 	switch h.kind {
-	case directory:
-		h.mode, err = d.mode()
-	case file:
-		err = d.file(&h)
-	case symlink, hardlink:
-		if h.target, err = d.text(); err == nil && (h.target == "" || strings.ContainsRune(h.target, 0)) {
-			err = ErrMalformed
-		}
-	case removal:
-	default:
-		err = ErrMalformed
+	case end:
+		return h.size <= maxEntries
+	case symlink:
+		return valid(h.path) && h.target != "" && !strings.ContainsRune(h.target, 0)
+	case hardlink:
+		return valid(h.path) && valid(h.target)
+	case directory, file, removal:
+		return valid(h.path)
 	}
-	return h, err
+	return false
 }
 
-func (d decoder) file(h *header) (err error) {
-	if h.mode, err = d.mode(); err != nil {
-		return err
-	}
-	mtime, err := d.number(1<<64 - 1)
-	if err != nil {
-		return err
-	}
-	size, err := d.number(1<<63 - 1)
-	h.mtime, h.size = int64(mtime), int64(size)
-	return err
+// part is what comes before some content of a file: the length of the hole
+// before it, and its own. The last one has neither.
+type part struct{ gap, length int64 }
+
+// Fields implements [wire.Message].
+func (p *part) Fields(t *wire.Transfer) {
+	wire.Int(t, &p.gap)
+	wire.Int(t, &p.length)
 }
 
-// mode reads permissions: nothing that sets an identity passes.
-func (d decoder) mode() (fs.FileMode, error) {
-	mode, err := d.number(uint64(fs.ModePerm))
-	return fs.FileMode(mode), err
-}
-
-// valid tells whether a path is clean and stays below the directory to which
+// valid reports whether a path is clean and stays below the directory to which
 // it is relative. It need not be UTF-8.
 func valid(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.HasPrefix(name, "../") && !path.IsAbs(name) &&
@@ -172,7 +109,7 @@ func valid(name string) bool {
 		len(name) <= maxPath && strings.Count(name, "/") <= maxDepth
 }
 
-// local tells whether a valid path names what it should on this system: others
+// local reports whether a valid path names what it should on this system: others
 // have names that are devices here, or several names.
 func local(name string) bool {
 	return filepath.IsLocal(filepath.FromSlash(name)) && filepath.ToSlash(filepath.FromSlash(name)) == name

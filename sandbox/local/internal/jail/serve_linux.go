@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 )
 
@@ -28,7 +29,7 @@ func serve() int {
 		Start:   prepared.start,
 		KillAll: func() {
 			if setting.Root == nil {
-				supervisor.KillDescendants()
+				reaper.KillDescendants()
 			} else {
 				unix.Kill(-1, unix.SIGKILL) // all but this process, the first in its namespace
 			}
