@@ -65,7 +65,7 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 	}
 	s.spawner = newSpawner()
 	s.cgroups = cgroup.Find(hold)
-	options.Logger.Debug("looked for a place for cgroups", "tier", tier, "place", s.cgroups)
+	options.Logger.Debug("looked for a place for cgroups", "tier", tier, "place", s.cgroups.String())
 	if tier == Full && runsAsNobody() {
 		s.owners = newOwners(s.spawner)
 	}
