@@ -26,11 +26,11 @@ var roomImports = map[string][]string{
 	".":           {},
 	"internal":    {},
 	"catalog":     {"internal"},
-	"policy":      {},
+	"policy":      {"internal"},
 	"sandbox":     {"internal"},
 	"resources":   {"catalog", "internal"},
 	"server":      {"catalog", "resources", "policy", "sandbox", "internal"},
-	"cmd":         {"catalog", "resources", "policy", "sandbox", "server"},
+	"cmd":         {"catalog", "resources", "policy", "sandbox", "server", "internal"},
 	"testdata":    {},
 	"integration": {},
 }
@@ -157,8 +157,8 @@ func resourcesViolations(p goPackage, dir string) []string {
 // and what speaks to clients knows nothing of skills and sandboxes.
 var serverImports = map[string][]string{
 	"display": {},
-	"failure": {"display", "policy", "resources", "sandbox"},
-	"schema":  {"display", "failure"},
+	"failure": {"display", "policy", "resources", "sandbox", "internal"},
+	"schema":  {"display", "failure", "internal"},
 	"skills":  {"failure", "catalog", "policy", "resources", "internal"},
 
 	"jsonrpc": {},

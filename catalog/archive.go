@@ -9,7 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 )
 
@@ -106,12 +109,12 @@ func (a *archives) open(r *report, path string) string {
 
 // update extracts the archive if its content changed.
 func (a *archives) update(x *extraction, path string, strict bool) error {
-	file, err := os.OpenFile(path, os.O_RDONLY|openNonblock, 0)
+	file, err := os.OpenFile(path, os.O_RDONLY|openflag.NonBlock, 0)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	when := nowNanos()
+	when := time.Now()
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -122,7 +125,7 @@ func (a *archives) update(x *extraction, path string, strict bool) error {
 	if _, err := os.Stat(x.dir); err != nil && x.dir != "" {
 		x.read = reading{} // somebody cleaned the temporary directory up
 	}
-	if x.read.settled() && x.read.id == identityOf(info) {
+	if x.read.settled() && x.read.id == filestat.Of(info) {
 		return nil
 	}
 	sum, size, err := digest(file)
@@ -139,7 +142,7 @@ func (a *archives) update(x *extraction, path string, strict bool) error {
 		x.read = reading{}
 		return errors.Join(err, os.RemoveAll(parent))
 	}
-	x.read = reading{id: identityOf(info), when: when, sum: sum}
+	x.read = reading{id: filestat.Of(info), when: when, sum: sum}
 	x.problems = r.problems
 	switch {
 	case dir != "":

@@ -3,7 +3,8 @@ package catalog
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
 
 const (
@@ -132,9 +133,5 @@ func carriesFrontmatter(head []byte) bool {
 
 // clip shortens untrusted text for a message.
 func clip(text string) string {
-	const limit = 80
-	if utf8.RuneCountInString(text) > limit {
-		text = string([]rune(text)[:limit]) + "…"
-	}
-	return strings.ToValidUTF8(text, "\ufffd")
+	return strings.ToValidUTF8(truncate.After(text, 80), "\ufffd")
 }

@@ -5,41 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
 )
-
-// identity tells two states of a file apart without reading it.
-type identity struct {
-	size, modified int64 // bytes; nanoseconds since 1970
-	status         fileStatus
-}
-
-func identityOf(info fs.FileInfo) identity {
-	return identity{info.Size(), info.ModTime().UnixNano(), statusOf(info)}
-}
-
-// settleTime is the coarsest time stamp that file systems in use have, in
-// nanoseconds (FAT: 2 s). A file that was written less than this before it
-// was read can be written again without a change of its identity.
-const settleTime = int64(2 * time.Second)
 
 // reading is what was read of an entry document: enough to tell later
 // whether it still stands so.
 type reading struct {
-	id   identity
-	when int64             // nanoseconds since 1970
+	id   filestat.State
+	when time.Time
 	sum  [sha256.Size]byte // of the head
 	body position          // what is not UTF-8 there, or zero
 }
 
-// settled tells whether an equal identity proves an equal content.
-func (r reading) settled() bool {
-	return max(r.id.modified, r.id.status.changed) < r.when-settleTime
-}
+// settled reports whether an equal state proves an equal content.
+func (r reading) settled() bool { return r.id.Settled(r.when) }
 
 // current tells whether the document is still as it was read.
 func (r reading) current(dir, entry string) bool {
@@ -50,7 +35,7 @@ func (r reading) current(dir, entry string) bool {
 		}
 		defer root.Close()
 		info, err := root.Stat(entry)
-		return err == nil && identityOf(info) == r.id
+		return err == nil && filestat.Of(info) == r.id
 	}
 	_, now, err := readHead(dir, entry)
 	return err == nil && now.id == r.id && now.sum == r.sum && now.body == r.body
@@ -83,7 +68,7 @@ func readHead(dir, entry string) ([]byte, reading, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, reading{}, errNotRegular
 	}
-	file, err := root.OpenFile(entry, os.O_RDONLY|openNonblock, 0)
+	file, err := root.OpenFile(entry, os.O_RDONLY|openflag.NonBlock, 0)
 	if err != nil {
 		return nil, reading{}, err
 	}
@@ -95,7 +80,7 @@ func readHead(dir, entry string) ([]byte, reading, error) {
 	if !info.Mode().IsRegular() {
 		return nil, reading{}, errNotRegular
 	}
-	when := nowNanos()
+	when := time.Now()
 	head, err := readUntilClosed(file)
 	if err != nil {
 		return nil, reading{}, fmt.Errorf("%w: %w", errUnreadable, err)
@@ -104,7 +89,7 @@ func readHead(dir, entry string) ([]byte, reading, error) {
 	if err != nil {
 		return nil, reading{}, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
-	return head, reading{identityOf(info), when, sha256.Sum256(head), body}, nil
+	return head, reading{filestat.Of(info), when, sha256.Sum256(head), body}, nil
 }
 
 // bodyFault returns the place of what is not UTF-8 in the text after the
@@ -149,5 +134,3 @@ func readUntilClosed(file io.Reader) ([]byte, error) {
 		}
 	}
 }
-
-func nowNanos() int64 { return time.Now().UnixNano() }

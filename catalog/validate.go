@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
 
 // Limits of https://agentskills.io/specification, in characters.
@@ -87,15 +89,7 @@ func (v *validator) description() {
 	if n := utf8.RuneCountInString(text); n > maxDescriptionChars {
 		v.add("description-length", f.at, "the description has %d characters, more than %d", n, maxDescriptionChars)
 	}
-	v.skill.Description = ellipsis(trimmed, maxDescriptionChars)
-}
-
-// ellipsis cuts text to at most limit characters.
-func ellipsis(text string, limit int) string {
-	if utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	return string([]rune(text)[:limit-1]) + "…"
+	v.skill.Description = truncate.To(trimmed, maxDescriptionChars)
 }
 
 func (v *validator) license() {

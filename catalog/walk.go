@@ -11,6 +11,10 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/skills-mcp/skills-mcp/internal/ignored"
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 )
 
 // bounds keep a scan of the wrong directory from lasting for ever.
@@ -160,7 +164,7 @@ func (w *walker) directory(p place) error {
 func (w *walker) names(p place, entries []fs.DirEntry) {
 	var misleading []string
 	for _, e := range entries {
-		if isMisleading(e.Name()) && !ignoredDirs[e.Name()] && !ignoredFile(e.Name()) {
+		if isMisleading(e.Name()) && !ignored.Directory(e.Name()) {
 			misleading = append(misleading, e.Name())
 		}
 	}
@@ -197,7 +201,7 @@ func (w *walker) unreadable(p place, err error) {
 // not take its place.
 func (w *walker) children(p place, entries []fs.DirEntry) error {
 	for _, e := range entries {
-		if name := e.Name(); e.IsDir() && !ignoredDirs[name] && !(p.inSkill && hidden(name)) {
+		if name := e.Name(); e.IsDir() && !ignored.Directory(name) && !(p.inSkill && strings.HasPrefix(name, ".")) {
 			if err := w.below(p, p.child(name)); err != nil {
 				return err
 			}
@@ -250,7 +254,7 @@ func (w *walker) link(parent, p place) error {
 	switch {
 	case err != nil:
 		r.add("link-broken", position{}, "the symbolic link cannot be followed: %v", cause(err))
-	case info.IsDir() && within(parent.real, real):
+	case info.IsDir() && pathname.Within(parent.real, real):
 		r.add("link-loop", position{}, "the symbolic link leads to a directory that it lies in")
 	case info.IsDir():
 		p.real = real
@@ -343,7 +347,7 @@ func (w *walker) watchAbove(path string) {
 // list gives a directory's entries, sorted by name. It stops at a bound and
 // cannot block on a FIFO that took the directory's place.
 func list(dir string) ([]fs.DirEntry, error) {
-	file, err := os.OpenFile(dir, os.O_RDONLY|openNonblock, 0)
+	file, err := os.OpenFile(dir, os.O_RDONLY|openflag.NonBlock, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -364,9 +368,4 @@ func list(dir string) ([]fs.DirEntry, error) {
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, nil
-}
-
-// within tells whether path is dir or lies below it.
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }

@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/skills-mcp/skills-mcp/internal/ignored"
 )
 
 // Bounds of one archive.
@@ -110,7 +112,7 @@ func planEntries(files []*zip.File) ([]zipEntry, error) {
 	fold := cases.Fold()
 	for _, file := range files {
 		name := strings.TrimSuffix(file.Name, "/")
-		if first, _, _ := strings.Cut(name, "/"); ignoredDirs[first] || ignoredFile(path.Base(name)) {
+		if first, _, _ := strings.Cut(name, "/"); ignored.Directory(first) || ignored.Name(path.Base(name)) {
 			continue
 		}
 		if err := checkEntry(file, name); err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
@@ -27,7 +28,7 @@ const (
 )
 
 // what names it to a model.
-func (l lack) what() string { return l.kind + " " + display.Line(display.Clip(l.name, maxLackName)) }
+func (l lack) what() string { return l.kind + " " + display.Line(truncate.After(l.name, maxLackName)) }
 
 // Bounds of what a model is told.
 const (

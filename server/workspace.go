@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
-	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -27,7 +27,7 @@ func workspaceURI(handle, file string) string {
 
 // parseWorkspaceURI splits a workspace URI.
 func parseWorkspaceURI(uri string) (handle, file string, err error) {
-	malformed := failure.New(failure.InvalidPath, "Use the URI exactly as exec gave it.", "%q is not a workspace URI", display.Clip(uri, 120))
+	malformed := failure.New(failure.InvalidPath, "Use the URI exactly as exec gave it.", "%q is not a workspace URI", truncate.After(uri, 120))
 	rest, ok := strings.CutPrefix(uri, workspaceScheme)
 	if !ok || strings.ContainsAny(rest, "?#") {
 		return "", "", malformed

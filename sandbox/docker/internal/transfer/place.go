@@ -9,6 +9,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 )
 
 // stagedPrefix begins the names of files that are not whole yet.
@@ -33,12 +35,12 @@ type place struct {
 	// what has come since, which may go by a doomed name too where names are
 	// equal in spite of their case.
 	doomed []string
-	new    map[identity]bool
+	new    map[filestat.ID]bool
 	kept   int // of what was doomed
 }
 
 func newPlace(root *os.Root, staging string) *place {
-	return &place{root: root, staging: staging, modes: make(map[string]fs.FileMode), new: make(map[identity]bool)}
+	return &place{root: root, staging: staging, modes: make(map[string]fs.FileMode), new: make(map[filestat.ID]bool)}
 }
 
 // noPlace tells whether the error concerns one path alone: others may have put

@@ -3,7 +3,13 @@ package transfer
 import (
 	"errors"
 	"io/fs"
+	"runtime"
+
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 )
+
+// identified reports whether files have identities.
+const identified = runtime.GOOS != "windows"
 
 // remove removes a file or an empty directory. One that is not empty holds
 // what others have made.
@@ -29,7 +35,7 @@ func (p *place) removeDoomed() error {
 	doomed := p.doomed
 	p.doomed = nil
 	for _, name := range doomed {
-		if info, err := p.root.Lstat(name); err == nil && p.new[identify(info)] {
+		if info, err := p.root.Lstat(name); err == nil && p.new[filestat.Of(info).ID] {
 			continue
 		}
 		if err := p.remove(name); err != nil {
@@ -49,7 +55,7 @@ func (p *place) keep(name string) error {
 	}
 	info, err := p.root.Lstat(name)
 	if err == nil {
-		p.new[identify(info)] = true
+		p.new[filestat.Of(info).ID] = true
 	}
 	return err
 }
