@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
 )
@@ -20,7 +22,7 @@ type reading struct {
 	id   filestat.State
 	when time.Time
 	sum  [sha256.Size]byte // of the head
-	body position          // what is not UTF-8 there, or zero
+	body problem.Position  // what is not UTF-8 there, or zero
 }
 
 // settled reports whether an equal state proves an equal content.
@@ -54,7 +56,7 @@ var (
 )
 
 // readHead reads an entry document up to the end of its frontmatter, and at
-// most [maxHeadBytes]. It follows links inside dir only, and opens nothing
+// most [frontmatter.MaxHeadBytes]. It follows links inside dir only, and opens nothing
 // that could block.
 func readHead(dir, entry string) ([]byte, reading, error) {
 	root, err := os.OpenRoot(dir)
@@ -94,16 +96,16 @@ func readHead(dir, entry string) ([]byte, reading, error) {
 
 // bodyFault returns the place of what is not UTF-8 in the text after the
 // frontmatter, of which head holds the beginning, and file the rest.
-func bodyFault(head []byte, file io.Reader) (position, error) {
-	p := splitDocument(&report{}, head, false)
-	if !p.found {
-		return position{}, nil
+func bodyFault(head []byte, file io.Reader) (problem.Position, error) {
+	p := frontmatter.Split(&problem.Report{}, head, false)
+	if !p.Found {
+		return problem.Position{}, nil
 	}
 	rest, err := io.ReadAll(io.LimitReader(file, maxBodyChecked))
 	if err != nil {
-		return position{}, err
+		return problem.Position{}, err
 	}
-	body := slices.Concat(p.body, rest)
+	body := slices.Concat(p.Body, rest)
 	if len(rest) == maxBodyChecked { // the last character may have been cut
 		body = body[:len(body)-utf8.UTFMax]
 		for len(body) > 0 && !utf8.RuneStart(body[len(body)-1]) {
@@ -111,7 +113,8 @@ func bodyFault(head []byte, file io.Reader) (position, error) {
 		}
 		body = body[:max(0, len(body)-1)]
 	}
-	return invalidUTF8(body, p.bodyLine(head)), nil
+	at, _ := problem.InvalidUTF8(body, p.BodyLine(head))
+	return at, nil
 }
 
 // readUntilClosed reads in growing steps, since most frontmatter is short
@@ -119,7 +122,7 @@ func bodyFault(head []byte, file io.Reader) (position, error) {
 func readUntilClosed(file io.Reader) ([]byte, error) {
 	var head []byte
 	for size := 4 << 10; ; size *= 4 {
-		size = min(size, maxHeadBytes)
+		size = min(size, frontmatter.MaxHeadBytes)
 		grown := make([]byte, size)
 		n := copy(grown, head)
 		m, err := io.ReadFull(file, grown[n:])
@@ -129,7 +132,7 @@ func readUntilClosed(file io.Reader) ([]byte, error) {
 			return head, nil
 		case err != nil:
 			return nil, err
-		case size == maxHeadBytes || splitDocument(&report{}, head, false).found:
+		case size == frontmatter.MaxHeadBytes || frontmatter.Split(&problem.Report{}, head, false).Found:
 			return head, nil
 		}
 	}
