@@ -157,8 +157,8 @@ func resourcesViolations(p goPackage, dir string) []string {
 // and what speaks to clients knows nothing of skills and sandboxes.
 var serverImports = map[string][]string{
 	"display": {},
-	"failure": {"display", "policy", "resources", "sandbox", "internal"},
-	"schema":  {"display", "failure", "internal"},
+	"failure": {"policy", "resources", "sandbox", "internal"},
+	"schema":  {"failure", "internal"},
 	"skills":  {"failure", "catalog", "policy", "resources", "internal"},
 
 	"jsonrpc": {},
