@@ -22,30 +22,31 @@ const module = "github.com/skills-mcp/skills-mcp"
 // imports says what may be imported of ours. A key is a directory and holds for
 // all below it that has no key of its own; packages under one key may import
 // each other. A value is a key, or one and all keys below it: "sandbox/...".
+// Leaves below internal may be imported by all but what drives the built binary.
 var imports = map[string][]string{
 	".":        {},
 	"internal": {},
-	"catalog":  {"internal"},
+	"catalog":  {},
 	"policy":   {},
 
 	// contained knows no skill, and neither do the two others each other.
-	"resources":           {"internal", "catalog", "resources/contained", "resources/internal"},
-	"resources/contained": {"internal", "resources/internal"},
-	"resources/staging":   {"internal", "catalog", "resources/contained", "resources/internal"},
-	"resources/internal":  {"internal", "catalog", "resources/contained"},
+	"resources":           {"catalog", "resources/contained", "resources/internal"},
+	"resources/contained": {"resources/internal"},
+	"resources/staging":   {"catalog", "resources/contained", "resources/internal"},
+	"resources/internal":  {"catalog", "resources/contained"},
 
 	// The port knows none of the others, and no backend knows another.
-	"sandbox":             {"internal"},
-	"sandbox/command":     {"internal", "sandbox"},
-	"sandbox/internal":    {"internal", "sandbox", "sandbox/command"},
-	"sandbox/queue":       {"internal", "sandbox"},
-	"sandbox/workspaces":  {"internal", "sandbox", "sandbox/internal"},
-	"sandbox/local":       {"internal", "sandbox", "sandbox/command", "sandbox/internal"},
-	"sandbox/docker":      {"internal", "sandbox", "sandbox/command", "sandbox/internal"},
-	"sandbox/host":        {"internal", "sandbox", "sandbox/command", "sandbox/internal"},
-	"sandbox/sandboxtest": {"internal", "sandbox", "sandbox/internal"},
+	"sandbox":             {},
+	"sandbox/command":     {"sandbox"},
+	"sandbox/internal":    {"sandbox", "sandbox/command"},
+	"sandbox/queue":       {"sandbox"},
+	"sandbox/workspaces":  {"sandbox", "sandbox/internal"},
+	"sandbox/local":       {"sandbox", "sandbox/command", "sandbox/internal"},
+	"sandbox/docker":      {"sandbox", "sandbox/command", "sandbox/internal"},
+	"sandbox/host":        {"sandbox", "sandbox/command", "sandbox/internal"},
+	"sandbox/sandboxtest": {"sandbox", "sandbox/internal"},
 
-	"server": {"internal", "catalog", "resources/...", "policy", "sandbox/...", "server/internal/..."},
+	"server": {"catalog", "resources/...", "policy", "sandbox/...", "server/internal/..."},
 
 	// What speaks to clients knows nothing of skills and sandboxes.
 	"server/internal/jsonrpc": {},
@@ -61,7 +62,7 @@ var imports = map[string][]string{
 	"server/internal/display": {},
 	"server/internal/failure": {"policy", "resources/...", "sandbox/...", "server/internal/display"},
 	"server/internal/schema":  {"server/internal/display", "server/internal/failure"},
-	"server/internal/skills":  {"internal", "catalog", "policy", "resources/...", "server/internal/failure"},
+	"server/internal/skills":  {"catalog", "policy", "resources/...", "server/internal/failure"},
 	"server/internal/requirement": {"catalog", "policy", "resources/...", "sandbox/...", "server/internal/display", "server/internal/request",
 		"server/internal/skills", "server/internal/workspace"},
 	"server/internal/workspace": {"catalog", "resources/...", "sandbox/...", "server/internal/display", "server/internal/failure",
@@ -199,7 +200,7 @@ func importViolations(p goPackage, dir string) []string {
 // mayImport reports whether what a key holds for may import a directory.
 func mayImport(key, dir string) bool {
 	target, _ := keyOf(dir)
-	return target == key || slices.ContainsFunc(imports[key], func(allowed string) bool {
+	return target == key || target == "internal" && key != "integration" || slices.ContainsFunc(imports[key], func(allowed string) bool {
 		below, all := strings.CutSuffix(allowed, "/...")
 		return target == allowed || all && within(target, below)
 	})

@@ -9,7 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 )
 
@@ -80,17 +84,17 @@ func (a *archives) close() error {
 // open gives the directory with the contents of the archive at path, or an
 // empty string where it never had any that could be used. While the archive
 // is broken its last good contents stay.
-func (a *archives) open(r *report, path string) string {
+func (a *archives) open(r *problem.Report, path string) string {
 	a.used[path] = true
 	x := a.known[path]
 	if x == nil {
 		x = &extraction{}
 	}
-	switch err := a.update(x, path, r.strict); {
+	switch err := a.update(x, path, r.Strict); {
 	case errors.Is(err, fs.ErrNotExist):
 		return x.dir // it went away during the scan
 	case err != nil:
-		r.add("archive-format", position{}, "the archive cannot be read: %v", cause(err))
+		r.Add("archive-format", problem.Position{}, "the archive cannot be read: %v", problem.Cause(err))
 		return x.dir
 	}
 	if a.known == nil {
@@ -98,20 +102,20 @@ func (a *archives) open(r *report, path string) string {
 	}
 	a.known[path] = x
 	for _, problem := range x.problems {
-		problem.File = r.file
-		r.problems = append(r.problems, problem)
+		problem.File = r.File
+		r.Problems = append(r.Problems, problem)
 	}
 	return x.dir
 }
 
 // update extracts the archive if its content changed.
 func (a *archives) update(x *extraction, path string, strict bool) error {
-	file, err := os.OpenFile(path, os.O_RDONLY|openNonblock, 0)
+	file, err := os.OpenFile(path, os.O_RDONLY|openflag.NonBlock, 0)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	when := nowNanos()
+	when := time.Now()
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -122,14 +126,14 @@ func (a *archives) update(x *extraction, path string, strict bool) error {
 	if _, err := os.Stat(x.dir); err != nil && x.dir != "" {
 		x.read = reading{} // somebody cleaned the temporary directory up
 	}
-	if x.read.settled() && x.read.id == identityOf(info) {
+	if x.read.settled() && x.read.id == filestat.Of(info) {
 		return nil
 	}
 	sum, size, err := digest(file)
 	if err != nil || x.read.sum == sum {
 		return err
 	}
-	r := &report{strict: strict}
+	r := &problem.Report{Strict: strict}
 	dir, parent, err := a.extract(r, file, size, sum, archiveStem(path))
 	if err != nil {
 		return err
@@ -139,8 +143,8 @@ func (a *archives) update(x *extraction, path string, strict bool) error {
 		x.read = reading{}
 		return errors.Join(err, os.RemoveAll(parent))
 	}
-	x.read = reading{id: identityOf(info), when: when, sum: sum}
-	x.problems = r.problems
+	x.read = reading{id: filestat.Of(info), when: when, sum: sum}
+	x.problems = r.Problems
 	switch {
 	case dir != "":
 		a.retire(x)
@@ -189,7 +193,7 @@ func (a *archives) makeBase() error {
 // extract unpacks an archive into a directory of its own. A fault of the
 // archive is reported, and dir is empty then; the error is one of this
 // machine.
-func (a *archives) extract(r *report, file *os.File, size int64, sum [sha256.Size]byte, stem string) (dir, parent string, err error) {
+func (a *archives) extract(r *problem.Report, file *os.File, size int64, sum [sha256.Size]byte, stem string) (dir, parent string, err error) {
 	if err = a.makeBase(); err != nil {
 		return "", "", err
 	}
@@ -208,7 +212,7 @@ func (a *archives) extract(r *report, file *os.File, size int64, sum [sha256.Siz
 		err = errors.Join(err, removed)
 	}
 	if fault := (*archiveFault)(nil); errors.As(err, &fault) {
-		r.add(fault.rule, position{}, "%s", fault.message)
+		r.Add(fault.rule, problem.Position{}, "%s", fault.message)
 		return "", "", nil
 	}
 	return "", "", err

@@ -5,6 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
 // candidate is a directory that holds an entry document, with what was read
@@ -60,42 +63,42 @@ func (c *candidate) load(old *candidate, strict bool) {
 		}
 		return
 	}
-	r := &report{file: shownPath(c.shown, c.entry), strict: strict}
+	r := &problem.Report{File: shownPath(c.shown, c.entry), Strict: strict}
 	if err != nil {
 		reportUnreadable(r, err, linked)
 	} else {
-		if read.body.line > 0 {
+		if read.body.Line > 0 {
 			reportBody(r, read.body)
 		}
 		c.skill = parseSkill(r, head, c.dirName, c.prefix)
 	}
 	if c.skill != nil {
 		c.skill.Dir, c.skill.Entry, c.skill.Root, c.skill.HasTools = c.dir, c.entry, c.root, c.hasTools
-		c.skill.read, c.skill.problems = read, r.problems
+		c.skill.read, c.skill.problems = read, r.Problems
 	} else if old != nil && old.skill != nil && old.root == c.root && old.prefix == c.prefix {
 		c.keep(old.skill, r)
 	}
-	c.problems = r.problems
+	c.problems = r.Problems
 }
 
 // keep leaves an older version in force.
-func (c *candidate) keep(last *Skill, r *report) {
+func (c *candidate) keep(last *Skill, r *problem.Report) {
 	c.skill = last.keep(c.read)
-	for i := range r.problems {
-		r.problems[i].Skill = last.Name
-		if r.problems[i].Severity == Error {
-			r.problems[i].Message += "; the last good version stays published"
+	for i := range r.Problems {
+		r.Problems[i].Skill = last.Name
+		if r.Problems[i].Severity == Error {
+			r.Problems[i].Message += "; the last good version stays published"
 		}
 	}
 }
 
 // parseSkill reads a skill from the head of its entry document.
-func parseSkill(r *report, head []byte, dirName, prefix string) *Skill {
-	p := splitDocument(r, head, len(head) < maxHeadBytes)
-	if !p.found {
+func parseSkill(r *problem.Report, head []byte, dirName, prefix string) *Skill {
+	p := frontmatter.Split(r, head, len(head) < frontmatter.MaxHeadBytes)
+	if !p.Found {
 		return nil
 	}
-	m, ok := decodeFrontmatter(r, p.yaml, p.line)
+	m, ok := frontmatter.Decode(r, p.YAML, p.Line)
 	if !ok {
 		return nil
 	}
@@ -104,28 +107,20 @@ func parseSkill(r *report, head []byte, dirName, prefix string) *Skill {
 
 // reportUnreadable says why an entry document could not be read; linked
 // tells that it is a symbolic link.
-func reportUnreadable(r *report, err error, linked bool) {
+func reportUnreadable(r *problem.Report, err error, linked bool) {
 	switch {
 	case errors.Is(err, errNotRegular):
-		r.add("entry-type", position{}, "the entry document is not a regular file")
+		r.Add("entry-type", problem.Position{}, "the entry document is not a regular file")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, errUnreadable), !linked:
-		r.add("entry-unreadable", position{}, "the entry document cannot be read: %v", cause(err))
+		r.Add("entry-unreadable", problem.Position{}, "the entry document cannot be read: %v", problem.Cause(err))
 	default:
-		r.add("entry-link", position{}, "the entry document is a link that leads out of the skill directory, or nowhere")
+		r.Add("entry-link", problem.Position{}, "the entry document is a link that leads out of the skill directory, or nowhere")
 	}
 }
 
 func isLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
-}
-
-// cause gives the innermost reason of a file error, without its path.
-func cause(err error) error {
-	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
-		return pathError.Err
-	}
-	return err
 }
 
 // keep gives the same skill, in force though its document reads otherwise.

@@ -85,9 +85,11 @@ func TestProblemsSayWhere(t *testing.T) {
 		{"---\na: b\né: {x: 1, x: 2}\n---\n", 3, 11},
 		{"---\na: b\nc:\n  d: 1\n  2: e\n---\n", 5, 3},
 		{"---\na: b\nc: d: e\n---\n", 3, 1},
-		{"---\na: b\nc: \"x\n---\n", 3, 0},
-		{"---\na: b\nc: [x\n---\n", 3, 0},
-		{"---\na: b\nc: @x\n---\n", 3, 0},
+		{"---\na: b\nc: \"x\n---\n", 3, 4},
+		{"---\na: b\nc: [x\n---\n", 3, 4},
+		{"---\na: b\nc: @x\n---\n", 3, 4},
+		{"---\na: \"\\ud83d\\ude00\"\n---\n", 2, 7},
+		{"---\na: b\nc: &é d\n---\n", 3, 5},
 		{"---\na: b\n", 1, 1},
 	} {
 		_, problems := catalog.ParseDocument("f", []byte(test.text))

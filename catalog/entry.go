@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
 const (
@@ -17,7 +20,7 @@ const (
 
 // entryDocument chooses the entry document among a directory's entries, or
 // gives the empty string.
-func entryDocument(r *report, entries []fs.DirEntry) string {
+func entryDocument(r *problem.Report, entries []fs.DirEntry) string {
 	var others []string
 	exact := false
 	for _, e := range entries {
@@ -28,8 +31,8 @@ func entryDocument(r *report, entries []fs.DirEntry) string {
 			others = append(others, name)
 		}
 	}
-	dir := r.file
-	defer func() { r.file = dir }()
+	dir := r.File
+	defer func() { r.File = dir }()
 	switch {
 	case len(others) == 0 && exact:
 		return entryName
@@ -45,16 +48,16 @@ func entryDocument(r *report, entries []fs.DirEntry) string {
 	if exact {
 		chosen = entryName
 	}
-	r.file = shownPath(dir, chosen)
+	r.File = shownPath(dir, chosen)
 	if exact || len(others) > 1 {
-		r.add("entry-twice", position{}, "it was chosen among files that differ in letter case only")
+		r.Add("entry-twice", problem.Position{}, "it was chosen among files that differ in letter case only")
 	}
 	switch chosen {
 	case entryName:
 	case "skill.md":
-		r.add("entry-lowercase", position{}, "the file is named skill.md")
+		r.Add("entry-lowercase", problem.Position{}, "the file is named skill.md")
 	default:
-		r.add("entry-case", position{}, "the file is named %s", chosen)
+		r.Add("entry-case", problem.Position{}, "the file is named %s", chosen)
 	}
 	return chosen
 }
@@ -79,7 +82,7 @@ func packEntry(dir, configured string, entries []fs.DirEntry) (name string, pres
 			continue
 		}
 		opened++
-		if head, _, err := readHead(dir, candidate); err == nil && carriesFrontmatter(head) {
+		if head, _, err := readHead(dir, candidate); err == nil && frontmatter.Begins(head) {
 			return candidate, true
 		}
 	}

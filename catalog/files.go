@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/skills-mcp/skills-mcp/internal/ignored"
 )
 
 const (
@@ -123,7 +125,7 @@ func (f *files) folder(ctx context.Context, dir string) {
 	there := make(map[string]bool, len(entries))
 	for _, e := range entries {
 		name := e.Name()
-		if e.IsDir() && ignoredDirs[name] || !e.IsDir() && ignoredFile(name) {
+		if e.IsDir() && ignored.Directory(name) || !e.IsDir() && ignored.Name(name) {
 			continue
 		}
 		info, err := e.Info()
@@ -154,12 +156,12 @@ func (f *files) look(ctx context.Context, path string, info fs.FileInfo, was fin
 			f.drop(path)
 		}
 	case now.dir:
-	case now.identity == was.identity && was.settled:
+	case now.State == was.State && was.settled:
 	case now.compared && was.compared:
 		if now.sum != was.sum {
 			f.changed = append(f.changed, path)
 		}
-	case written || now.identity != was.identity:
+	case written || now.State != was.State:
 		f.changed = append(f.changed, path)
 	}
 	if now.dir {

@@ -5,6 +5,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
 )
 
 // maxCompared bounds the size of a file whose content is compared, in
@@ -13,9 +17,9 @@ const maxCompared = 1 << 20
 
 // fingerprint is what is known of a file, or that there is a directory.
 type fingerprint struct {
-	identity
+	filestat.State
 	dir      bool
-	settled  bool   // an equal identity proves an equal content
+	settled  bool   // an equal state proves an equal content
 	compared bool   // sum is that of the content
 	sum      uint64 // seeded, so that nobody can make two contents of one sum
 }
@@ -25,11 +29,11 @@ func (f *files) fingerprint(path string, info fs.FileInfo, was fingerprint, know
 	if info.IsDir() {
 		return fingerprint{dir: true}
 	}
-	now := fingerprint{identity: identityOf(info)}
-	if known && was.settled && was.identity == now.identity {
+	now := fingerprint{State: filestat.Of(info)}
+	if known && was.settled && was.State == now.State {
 		return was
 	}
-	now.settled = reading{id: now.identity, when: nowNanos()}.settled()
+	now.settled = now.Settled(time.Now())
 	if !info.Mode().IsRegular() || info.Size() > maxCompared {
 		return now
 	}
@@ -45,7 +49,7 @@ func (f *files) fingerprint(path string, info fs.FileInfo, was fingerprint, know
 
 // sum reads a file of at most [maxCompared] bytes.
 func (f *files) sum(path string) (sum uint64, ok bool) {
-	file, err := os.OpenFile(path, os.O_RDONLY|openNonblock|openNoFollow, 0)
+	file, err := os.OpenFile(path, os.O_RDONLY|openflag.NonBlock|openflag.NoFollow, 0)
 	if err != nil {
 		return 0, false
 	}

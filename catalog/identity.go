@@ -5,41 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
 )
-
-// identity tells two states of a file apart without reading it.
-type identity struct {
-	size, modified int64 // bytes; nanoseconds since 1970
-	status         fileStatus
-}
-
-func identityOf(info fs.FileInfo) identity {
-	return identity{info.Size(), info.ModTime().UnixNano(), statusOf(info)}
-}
-
-// settleTime is the coarsest time stamp that file systems in use have, in
-// nanoseconds (FAT: 2 s). A file that was written less than this before it
-// was read can be written again without a change of its identity.
-const settleTime = int64(2 * time.Second)
 
 // reading is what was read of an entry document: enough to tell later
 // whether it still stands so.
 type reading struct {
-	id   identity
-	when int64             // nanoseconds since 1970
+	id   filestat.State
+	when time.Time
 	sum  [sha256.Size]byte // of the head
-	body position          // what is not UTF-8 there, or zero
+	body problem.Position  // what is not UTF-8 there, or zero
 }
 
-// settled tells whether an equal identity proves an equal content.
-func (r reading) settled() bool {
-	return max(r.id.modified, r.id.status.changed) < r.when-settleTime
-}
+// settled reports whether an equal state proves an equal content.
+func (r reading) settled() bool { return r.id.Settled(r.when) }
 
 // current tells whether the document is still as it was read.
 func (r reading) current(dir, entry string) bool {
@@ -50,7 +37,7 @@ func (r reading) current(dir, entry string) bool {
 		}
 		defer root.Close()
 		info, err := root.Stat(entry)
-		return err == nil && identityOf(info) == r.id
+		return err == nil && filestat.Of(info) == r.id
 	}
 	_, now, err := readHead(dir, entry)
 	return err == nil && now.id == r.id && now.sum == r.sum && now.body == r.body
@@ -69,7 +56,7 @@ var (
 )
 
 // readHead reads an entry document up to the end of its frontmatter, and at
-// most [maxHeadBytes]. It follows links inside dir only, and opens nothing
+// most [frontmatter.MaxHeadBytes]. It follows links inside dir only, and opens nothing
 // that could block.
 func readHead(dir, entry string) ([]byte, reading, error) {
 	root, err := os.OpenRoot(dir)
@@ -83,7 +70,7 @@ func readHead(dir, entry string) ([]byte, reading, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, reading{}, errNotRegular
 	}
-	file, err := root.OpenFile(entry, os.O_RDONLY|openNonblock, 0)
+	file, err := root.OpenFile(entry, os.O_RDONLY|openflag.NonBlock, 0)
 	if err != nil {
 		return nil, reading{}, err
 	}
@@ -95,7 +82,7 @@ func readHead(dir, entry string) ([]byte, reading, error) {
 	if !info.Mode().IsRegular() {
 		return nil, reading{}, errNotRegular
 	}
-	when := nowNanos()
+	when := time.Now()
 	head, err := readUntilClosed(file)
 	if err != nil {
 		return nil, reading{}, fmt.Errorf("%w: %w", errUnreadable, err)
@@ -104,21 +91,21 @@ func readHead(dir, entry string) ([]byte, reading, error) {
 	if err != nil {
 		return nil, reading{}, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
-	return head, reading{identityOf(info), when, sha256.Sum256(head), body}, nil
+	return head, reading{filestat.Of(info), when, sha256.Sum256(head), body}, nil
 }
 
 // bodyFault returns the place of what is not UTF-8 in the text after the
 // frontmatter, of which head holds the beginning, and file the rest.
-func bodyFault(head []byte, file io.Reader) (position, error) {
-	p := splitDocument(&report{}, head, false)
-	if !p.found {
-		return position{}, nil
+func bodyFault(head []byte, file io.Reader) (problem.Position, error) {
+	p := frontmatter.Split(&problem.Report{}, head, false)
+	if !p.Found {
+		return problem.Position{}, nil
 	}
 	rest, err := io.ReadAll(io.LimitReader(file, maxBodyChecked))
 	if err != nil {
-		return position{}, err
+		return problem.Position{}, err
 	}
-	body := slices.Concat(p.body, rest)
+	body := slices.Concat(p.Body, rest)
 	if len(rest) == maxBodyChecked { // the last character may have been cut
 		body = body[:len(body)-utf8.UTFMax]
 		for len(body) > 0 && !utf8.RuneStart(body[len(body)-1]) {
@@ -126,7 +113,8 @@ func bodyFault(head []byte, file io.Reader) (position, error) {
 		}
 		body = body[:max(0, len(body)-1)]
 	}
-	return invalidUTF8(body, p.bodyLine(head)), nil
+	at, _ := problem.InvalidUTF8(body, p.BodyLine(head))
+	return at, nil
 }
 
 // readUntilClosed reads in growing steps, since most frontmatter is short
@@ -134,7 +122,7 @@ func bodyFault(head []byte, file io.Reader) (position, error) {
 func readUntilClosed(file io.Reader) ([]byte, error) {
 	var head []byte
 	for size := 4 << 10; ; size *= 4 {
-		size = min(size, maxHeadBytes)
+		size = min(size, frontmatter.MaxHeadBytes)
 		grown := make([]byte, size)
 		n := copy(grown, head)
 		m, err := io.ReadFull(file, grown[n:])
@@ -144,10 +132,8 @@ func readUntilClosed(file io.Reader) ([]byte, error) {
 			return head, nil
 		case err != nil:
 			return nil, err
-		case size == maxHeadBytes || splitDocument(&report{}, head, false).found:
+		case size == frontmatter.MaxHeadBytes || frontmatter.Split(&problem.Report{}, head, false).Found:
 			return head, nil
 		}
 	}
 }
-
-func nowNanos() int64 { return time.Now().UnixNano() }

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
 // scanState is what one scan leaves to the next. It is owned by the holder
@@ -108,10 +110,10 @@ func (c *Catalog) assemble() *Snapshot {
 		}
 		name := norm.NFKC.String(candidate.skill.Name)
 		if winner := winners[name]; winner != nil {
-			r := &report{file: shownPath(candidate.shown, candidate.entry), strict: c.strict}
-			r.add("name-taken", position{}, "the name %q is taken by %s", candidate.skill.Name, shownPath(winner.shown, winner.entry))
-			r.problems[0].Skill = candidate.skill.Name
-			s.problems = append(s.problems, r.problems...)
+			r := &problem.Report{File: shownPath(candidate.shown, candidate.entry), Strict: c.strict}
+			r.Add("name-taken", problem.Position{}, "the name %q is taken by %s", candidate.skill.Name, shownPath(winner.shown, winner.entry))
+			r.Problems[0].Skill = candidate.skill.Name
+			s.problems = append(s.problems, r.Problems...)
 			continue
 		}
 		winners[name] = candidate
@@ -122,7 +124,7 @@ func (c *Catalog) assemble() *Snapshot {
 		s.byName[skill.Name] = skill
 	}
 	slices.SortFunc(s.skills, func(a, b *Skill) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(s.problems, compareProblems)
+	slices.SortFunc(s.problems, problem.Compare)
 	return s
 }
 

@@ -34,7 +34,7 @@ func TestDiscovery(t *testing.T) {
 			".venv/d/SKILL.md": s("d", "x"), "x/.hg/e/SKILL.md": s("e", "x"), ".svn/f/SKILL.md": s("f", "x"),
 		}, "", ""},
 		{"hidden collections", map[string]string{".curated/a/SKILL.md": s("a", "x"), "b/SKILL.md": s("b", "x"), "b/.hidden/c/SKILL.md": s("c", "x")}, "a b", ""},
-		{"droppings", map[string]string{"a/SKILL.md~": s("a", "x"), "a/.SKILL.md.swp": "", "a/#SKILL.md#": s("a", "x")}, "", ""},
+		{"ignored files", map[string]string{"a/SKILL.md~": s("a", "x"), "a/.SKILL.md.swp": "", "a/#SKILL.md#": s("a", "x")}, "", ""},
 		{"another letter case", map[string]string{"a/Skill.MD": s("a", "x"), "b/skill.md": s("b", "x")}, "a b", "entry-case entry-lowercase"},
 		{"several letter cases", map[string]string{"a/SKILL.md": s("a", "exact"), "a/skill.md": s("other", "x")}, "a", "entry-twice"},
 		{"one fault costs no other", map[string]string{"a/SKILL.md": "no", "b/SKILL.md": s("b", "x"), "c/SKILL.md": "---\n[\n---\n"}, "b", "frontmatter-missing yaml-syntax"},

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
 // maxTimeoutMs is a day.
@@ -36,8 +38,8 @@ var (
 
 // toolParser decodes one tool.
 type toolParser struct {
-	*report
-	at   position
+	*problem.Report
+	at   problem.Position
 	tool Tool
 	keys map[string]json.RawMessage
 }
@@ -46,10 +48,10 @@ type toolParser struct {
 // exactly: two spellings of one are two keys.
 func (p *toolParser) parse(raw json.RawMessage) (Tool, bool) {
 	if err := json.Unmarshal(raw, &p.keys); err != nil || p.keys == nil {
-		p.add("tools-syntax", p.at, "a tool is not a JSON object")
+		p.Add("tools-syntax", p.at, "a tool is not a JSON object")
 		return Tool{}, false
 	}
-	before := p.errors
+	before := p.Errors
 	p.name()
 	p.description()
 	p.schema()
@@ -57,9 +59,9 @@ func (p *toolParser) parse(raw json.RawMessage) (Tool, bool) {
 	p.placeholders()
 	p.timeout()
 	for _, key := range sortedKeys(p.keys) {
-		p.add("tools-key", p.at, "the key %q of tool %q is not known", clip(key), p.tool.Name)
+		p.Add("tools-key", p.at, "the key %q of tool %q is not known", problem.Clip(key), p.tool.Name)
 	}
-	return p.tool, p.errors == before
+	return p.tool, p.Errors == before
 }
 
 // take removes a key, under the first of its spellings that is there.
@@ -77,7 +79,7 @@ func (p *toolParser) name() {
 	raw, _ := p.take("name")
 	var name string
 	if json.Unmarshal(raw, &name) != nil || !toolName.MatchString(name) {
-		p.add("tools-name", p.at, "a tool's name is missing, or is not 1 to 64 of A-Z, a-z, 0-9, _ and -")
+		p.Add("tools-name", p.at, "a tool's name is missing, or is not 1 to 64 of A-Z, a-z, 0-9, _ and -")
 		return
 	}
 	p.tool.Name = name
@@ -87,7 +89,7 @@ func (p *toolParser) description() {
 	raw, found := p.take("description")
 	var text string
 	if !found || json.Unmarshal(raw, &text) != nil || strings.TrimSpace(text) == "" {
-		p.add("tools-description", p.at, "the tool %q has no description", p.tool.Name)
+		p.Add("tools-description", p.at, "the tool %q has no description", p.tool.Name)
 		return
 	}
 	p.tool.Description = strings.TrimSpace(text)
@@ -102,7 +104,7 @@ func (p *toolParser) schema() {
 	var schema map[string]json.RawMessage
 	var kind string
 	if json.Unmarshal(raw, &schema) != nil || json.Unmarshal(schema["type"], &kind) != nil || kind != "object" {
-		p.add("tools-schema", p.at, "the input schema of tool %q is not a JSON Schema of type object", p.tool.Name)
+		p.Add("tools-schema", p.at, "the input schema of tool %q is not a JSON Schema of type object", p.tool.Name)
 		return
 	}
 	p.tool.InputSchema = raw
@@ -113,17 +115,17 @@ func (p *toolParser) argv() {
 	var argv []string
 	switch {
 	case !found || json.Unmarshal(raw, &argv) != nil || slices.Contains(nullable(raw), nil):
-		p.add("tools-argv", p.at, "the tool %q has no run, or it is not a list of strings", p.tool.Name)
+		p.Add("tools-argv", p.at, "the tool %q has no run, or it is not a list of strings", p.tool.Name)
 	case len(argv) == 0 || strings.TrimSpace(argv[0]) == "":
-		p.add("tools-argv", p.at, "the run of tool %q names no program", p.tool.Name)
+		p.Add("tools-argv", p.at, "the run of tool %q names no program", p.tool.Name)
 	case !plainProgram(argv[0]):
-		p.add("tools-argv", p.at, "the tool %q runs %q, which is neither a program's name nor a path inside the skill", p.tool.Name, clip(argv[0]))
+		p.Add("tools-argv", p.at, "the tool %q runs %q, which is neither a program's name nor a path inside the skill", p.tool.Name, problem.Clip(argv[0]))
 	case slices.ContainsFunc(argv, func(arg string) bool { return strings.ContainsRune(arg, 0) }):
-		p.add("tools-argv", p.at, "the run of tool %q holds a NUL", p.tool.Name)
+		p.Add("tools-argv", p.at, "the run of tool %q holds a NUL", p.tool.Name)
 	default:
 		p.tool.Argv = argv
 		if script := workspaceScript(argv); script != "" {
-			p.add("tools-script", p.at, "the tool %q starts in the workspace, where %q is no file of the skill", p.tool.Name, clip(script))
+			p.Add("tools-script", p.at, "the tool %q starts in the workspace, where %q is no file of the skill", p.tool.Name, problem.Clip(script))
 		}
 	}
 }
@@ -182,9 +184,9 @@ func (p *toolParser) placeholders() {
 	for _, arg := range p.tool.Argv {
 		if found := placeholder.FindStringSubmatch(arg); found != nil {
 			if _, known := schema.Properties[found[1]]; !known {
-				p.add("tools-placeholder", p.at, "the tool %q has %s in run, and no such property", p.tool.Name, clip(arg))
+				p.Add("tools-placeholder", p.at, "the tool %q has %s in run, and no such property", p.tool.Name, problem.Clip(arg))
 			} else if !p.tool.Bounds(found[1]) {
-				p.add("tools-option", p.at, "the tool %q has %s in run, which may be any text; values that begin with - are refused, since the program could take them for options", p.tool.Name, clip(arg))
+				p.Add("tools-option", p.at, "the tool %q has %s in run, which may be any text; values that begin with - are refused, since the program could take them for options", p.tool.Name, problem.Clip(arg))
 			}
 		}
 	}
@@ -196,6 +198,6 @@ func (p *toolParser) timeout() {
 		return
 	}
 	if json.Unmarshal(raw, &p.tool.TimeoutMs) != nil || p.tool.TimeoutMs < 1 || p.tool.TimeoutMs > maxTimeoutMs {
-		p.add("tools-timeout", p.at, "the timeout of tool %q is not 1 to %d milliseconds", p.tool.Name, maxTimeoutMs)
+		p.Add("tools-timeout", p.at, "the timeout of tool %q is not 1 to %d milliseconds", p.tool.Name, maxTimeoutMs)
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"unicode/utf8"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
 // maxToolsBytes bounds a tools.json, in bytes.
@@ -19,35 +20,35 @@ const maxToolsBytes = 256 << 10
 // do not cost the others; of two tools of one name the first is kept. The
 // file is the name that the problems carry.
 func ParseTools(file string, data []byte) ([]Tool, []Problem) {
-	r := &report{file: file}
-	data = bytes.TrimPrefix(data, byteOrderMark)
+	r := &problem.Report{File: file}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if len(data) > maxToolsBytes {
-		r.add("tools-size", position{}, "the file is larger than %d KiB", maxToolsBytes>>10)
-		return nil, r.problems
+		r.Add("tools-size", problem.Position{}, "the file is larger than %d KiB", maxToolsBytes>>10)
+		return nil, r.Problems
 	}
-	if at := invalidUTF8(data, 1); at.line > 0 {
-		r.add("encoding", at, "the file is not UTF-8")
-		return nil, r.problems
+	if at, invalid := problem.InvalidUTF8(data, 1); invalid {
+		r.Add("encoding", at, "the file is not UTF-8")
+		return nil, r.Problems
 	}
-	f := &toolsFile{report: r, data: data, decoder: json.NewDecoder(bytes.NewReader(data)), names: map[string]bool{}}
+	f := &toolsFile{Report: r, data: data, decoder: json.NewDecoder(bytes.NewReader(data)), names: map[string]bool{}}
 	var whole json.RawMessage
-	err, at := json.Unmarshal(data, &whole), position{}
+	err, at := json.Unmarshal(data, &whole), problem.Position{}
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 		at = f.at(syntax.Offset - 1)
 	} else if err = f.parse(); err != nil {
 		at = f.here()
 	}
 	if err != nil {
-		r.add("tools-syntax", at, "the file is not valid: %v", err)
-		return nil, r.problems
+		r.Add("tools-syntax", at, "the file is not valid: %v", err)
+		return nil, r.Problems
 	}
-	return f.tools, r.problems
+	return f.tools, r.Problems
 }
 
 // toolsFile walks through a tools.json token by token, to know where each
 // tool begins.
 type toolsFile struct {
-	*report
+	*problem.Report
 	data    []byte
 	decoder *json.Decoder
 	tools   []Tool
@@ -83,7 +84,7 @@ func (f *toolsFile) object() error {
 			if err := f.decoder.Decode(&ignored); err != nil {
 				return err
 			}
-			f.add("tools-key", at, "the key %q is not known", clip(key))
+			f.Add("tools-key", at, "the key %q is not known", problem.Clip(key))
 			continue
 		}
 		token, err = f.decoder.Token()
@@ -117,13 +118,13 @@ func (f *toolsFile) list() error {
 		if err := f.decoder.Decode(&raw); err != nil {
 			return err
 		}
-		p := &toolParser{report: f.report, at: at}
+		p := &toolParser{Report: f.Report, at: at}
 		tool, ok := p.parse(raw)
 		if !ok {
 			continue
 		}
 		if f.names[tool.Name] {
-			f.add("tools-duplicate", at, "the name %q is taken by an earlier tool", tool.Name)
+			f.Add("tools-duplicate", at, "the name %q is taken by an earlier tool", tool.Name)
 			continue
 		}
 		f.names[tool.Name] = true
@@ -134,7 +135,7 @@ func (f *toolsFile) list() error {
 }
 
 // here is the place of the next value.
-func (f *toolsFile) here() position {
+func (f *toolsFile) here() problem.Position {
 	offset := f.decoder.InputOffset()
 	for int(offset) < len(f.data) && bytes.IndexByte([]byte(" \t\r\n,:"), f.data[offset]) >= 0 {
 		offset++
@@ -142,10 +143,8 @@ func (f *toolsFile) here() position {
 	return f.at(offset)
 }
 
-func (f *toolsFile) at(offset int64) position {
-	before := f.data[:max(0, min(int(offset), len(f.data)))]
-	start := bytes.LastIndexByte(before, '\n') + 1
-	return position{1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[start:])}
+func (f *toolsFile) at(offset int64) problem.Position {
+	return problem.AtByte(f.data, max(0, min(int(offset), len(f.data))), 1)
 }
 
 func sortedKeys(keys map[string]json.RawMessage) []string {

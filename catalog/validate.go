@@ -1,13 +1,14 @@
 package catalog
 
 import (
-	"bytes"
 	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
+	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
 
 // Limits of https://agentskills.io/specification, in characters.
@@ -26,19 +27,19 @@ var extensionKeys = []string{
 
 // validator turns a frontmatter into a skill.
 type validator struct {
-	*report
-	mapping
-	byKey map[string]field
-	skill *Skill
+	*problem.Report
+	fields []frontmatter.Field
+	byKey  map[string]frontmatter.Field
+	skill  *Skill
 }
 
 // validate checks a frontmatter against the specification. dirName is the
 // name that the skill must have, or empty if any will do; prefix is the
 // root's. The skill is nil where the frontmatter is of no use.
-func validate(r *report, m mapping, dirName, prefix string) *Skill {
-	v := &validator{report: r, mapping: m, byKey: make(map[string]field, len(m.fields)), skill: &Skill{Frontmatter: m.json}}
-	for _, f := range m.fields {
-		v.byKey[f.key] = f
+func validate(r *problem.Report, m frontmatter.Mapping, dirName, prefix string) *Skill {
+	v := &validator{Report: r, fields: m.Fields, byKey: make(map[string]frontmatter.Field, len(m.Fields)), skill: &Skill{Frontmatter: m.JSON}}
+	for _, f := range m.Fields {
+		v.byKey[f.Key] = f
 	}
 	v.name(dirName)
 	v.description()
@@ -47,28 +48,34 @@ func validate(r *report, m mapping, dirName, prefix string) *Skill {
 	v.metadata()
 	v.allowedTools()
 	v.otherKeys()
-	for i := range r.problems {
-		r.problems[i].Skill = v.skill.Name
+	for i := range r.Problems {
+		r.Problems[i].Skill = v.skill.Name
 	}
-	if r.errors > 0 {
+	if r.Errors > 0 {
 		return nil
 	}
 	v.skill.Path = path.Join(prefix, v.skill.Name)
 	return v.skill
 }
 
-// text gives a field as its author wrote it. found is false where the key is
+// text returns a field as its author wrote it. found is false where the key is
 // absent or null; plain is false where the value is a collection, which is
-// then given as JSON.
-func (v *validator) text(key string) (text string, f field, found, plain bool) {
-	f, found = v.byKey[key]
-	if !found || isNull(f.value) {
+// then returned as JSON.
+func (v *validator) text(key string) (text string, f frontmatter.Field, found, plain bool) {
+	f = v.byKey[key]
+	if f.Value.IsNull() {
 		return "", f, false, false
 	}
-	if f.value.Kind != yaml.ScalarNode {
-		return compactJSON(f.value), f, true, false
+	text, plain = asText(f.Value)
+	return text, f, true, plain
+}
+
+// asText returns a scalar as its author wrote it, and a collection as JSON.
+func asText(value frontmatter.Value) (text string, plain bool) {
+	if text, plain = value.Scalar(); !plain {
+		text = value.JSON()
 	}
-	return f.value.Value, f, true, true
+	return text, plain
 }
 
 func (v *validator) description() {
@@ -76,32 +83,24 @@ func (v *validator) description() {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case !found || trimmed == "":
-		v.add("description-missing", orFirstLine(f.at), "there is no description")
+		v.Add("description-missing", orFirstLine(f.At), "there is no description")
 		return
 	case !plain:
-		v.add("description-missing", f.at, "the description is not a string")
+		v.Add("description-missing", f.At, "the description is not a string")
 		return
-	case compactJSON(f.value)[0] != '"':
-		v.add("description-type", f.at, "the description %s is not a string in YAML", clip(trimmed))
+	case !f.Value.IsString():
+		v.Add("description-type", f.At, "the description %s is not a string in YAML", problem.Clip(trimmed))
 	}
 	if n := utf8.RuneCountInString(text); n > maxDescriptionChars {
-		v.add("description-length", f.at, "the description has %d characters, more than %d", n, maxDescriptionChars)
+		v.Add("description-length", f.At, "the description has %d characters, more than %d", n, maxDescriptionChars)
 	}
-	v.skill.Description = ellipsis(trimmed, maxDescriptionChars)
-}
-
-// ellipsis cuts text to at most limit characters.
-func ellipsis(text string, limit int) string {
-	if utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	return string([]rune(text)[:limit-1]) + "…"
+	v.skill.Description = truncate.To(trimmed, maxDescriptionChars)
 }
 
 func (v *validator) license() {
 	text, f, found, plain := v.text("license")
 	if found && !plain {
-		v.add("license-type", f.at, "the license is not a string")
+		v.Add("license-type", f.At, "the license is not a string")
 		return
 	}
 	v.skill.License = text
@@ -110,15 +109,15 @@ func (v *validator) license() {
 func (v *validator) compatibility() {
 	text, f, _, plain := v.text("compatibility")
 	if strings.TrimSpace(text) == "" {
-		if f.value != nil {
-			v.add("compatibility-empty", f.at, "compatibility says nothing")
+		if f.Key != "" {
+			v.Add("compatibility-empty", f.At, "compatibility says nothing")
 		}
 		return
 	}
 	if !plain {
-		v.add("compatibility-type", f.at, "compatibility is not a string")
+		v.Add("compatibility-type", f.At, "compatibility is not a string")
 	} else if n := utf8.RuneCountInString(text); n > maxCompatibilityChars {
-		v.add("compatibility-length", f.at, "compatibility has %d characters, more than %d", n, maxCompatibilityChars)
+		v.Add("compatibility-length", f.At, "compatibility has %d characters, more than %d", n, maxCompatibilityChars)
 	}
 	v.skill.Compatibility = text
 }
@@ -128,66 +127,49 @@ func (v *validator) metadata() {
 	if !found {
 		return
 	}
-	if f.value.Kind != yaml.MappingNode {
-		v.add("metadata-type", f.at, "metadata is not a mapping")
+	if !f.Value.IsMapping() {
+		v.Add("metadata-type", f.At, "metadata is not a mapping")
 		return
 	}
-	v.skill.Metadata = make(map[string]string, len(f.value.Content)/2)
-	for i := 0; i+1 < len(f.value.Content); i += 2 {
-		key, value := target(f.value.Content[i]), target(f.value.Content[i+1])
-		encoded := compactJSON(value)
-		if encoded[0] != '"' {
-			v.add("metadata-value", v.at(f.value.Content[i]), "metadata.%s is not a string", clip(key.Value))
+	v.skill.Metadata = map[string]string{}
+	for _, entry := range f.Value.Fields() {
+		if !entry.Value.IsString() {
+			v.Add("metadata-value", entry.At, "metadata.%s is not a string", problem.Clip(entry.Key))
 		}
-		if value.Kind == yaml.ScalarNode {
-			encoded = value.Value
-		}
-		v.skill.Metadata[key.Value] = encoded
+		v.skill.Metadata[entry.Key], _ = asText(entry.Value)
 	}
 }
 
 func (v *validator) otherKeys() {
 	known := []string{"name", "description", "license", "compatibility", "metadata", "allowed-tools", "allowed_tools"}
 	var extensions []string
-	var first position
+	var first problem.Position
 	for _, f := range v.fields {
 		switch {
-		case slices.Contains(known, f.key) || meansAllowedTools(f.key):
-		case slices.Contains(extensionKeys, f.key):
+		case slices.Contains(known, f.Key) || meansAllowedTools(f.Key):
+		case slices.Contains(extensionKeys, f.Key):
 			if extensions == nil {
-				first = f.at
+				first = f.At
 			}
-			extensions = append(extensions, f.key)
+			extensions = append(extensions, f.Key)
 		default:
-			folded := strings.ReplaceAll(strings.ToLower(f.key), "_", "-")
+			folded := strings.ReplaceAll(strings.ToLower(f.Key), "_", "-")
 			if slices.Contains(known, folded) {
-				v.add("unknown-key", f.at, "the key %q is not in the specification; it has %q", clip(f.key), folded)
+				v.Add("unknown-key", f.At, "the key %q is not in the specification; it has %q", problem.Clip(f.Key), folded)
 			} else {
-				v.add("unknown-key", f.at, "the key %q is not in the specification", clip(f.key))
+				v.Add("unknown-key", f.At, "the key %q is not in the specification", problem.Clip(f.Key))
 			}
 		}
 	}
 	if extensions != nil {
-		v.add("extension-key", first, "not in the specification, and known to some hosts only: %s", strings.Join(extensions, ", "))
+		v.Add("extension-key", first, "not in the specification, and known to some hosts only: %s", strings.Join(extensions, ", "))
 	}
 }
 
 // orFirstLine places a problem with what is not there.
-func orFirstLine(at position) position {
-	if at.line == 0 {
-		return position{1, 1}
+func orFirstLine(at problem.Position) problem.Position {
+	if at.Line == 0 {
+		return problem.At(1, 1)
 	}
 	return at
-}
-
-func isNull(n *yaml.Node) bool { return compactJSON(n) == "null" }
-
-// compactJSON encodes a value that has been encoded before as part of the
-// whole, so that it is known to be within bounds.
-func compactJSON(n *yaml.Node) string {
-	e := &encoder{report: &report{}}
-	if err := e.value(n, n); err != nil {
-		return "null"
-	}
-	return string(bytes.TrimSpace(e.out.Bytes()))
 }

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
 // name checks the name as the reference validator does: after Unicode NFKC,
@@ -15,28 +17,28 @@ func (v *validator) name(dirName string) {
 	name := strings.TrimSpace(text)
 	switch {
 	case !found || name == "":
-		v.add("name-missing", orFirstLine(f.at), "there is no name")
+		v.Add("name-missing", orFirstLine(f.At), "there is no name")
 		return
 	case !plain:
-		v.add("name-missing", f.at, "the name is not a string")
+		v.Add("name-missing", f.At, "the name is not a string")
 		return
 	case unusableName(name):
-		v.add("name-unusable", f.at, "the name %q cannot be part of a URI or of a line of text", clip(name))
+		v.Add("name-unusable", f.At, "the name %q cannot be part of a URI or of a line of text", problem.Clip(name))
 		return
 	case utf8.RuneCountInString(name) > maxNameChars:
-		v.add("name-length", f.at, "the name has %d characters, more than %d", utf8.RuneCountInString(name), maxNameChars)
+		v.Add("name-length", f.At, "the name has %d characters, more than %d", utf8.RuneCountInString(name), maxNameChars)
 		return
 	}
 	v.skill.Name = name
-	if compactJSON(f.value)[0] != '"' {
-		v.add("name-type", f.at, "the name %s is not a string in YAML", name)
+	if !f.Value.IsString() {
+		v.Add("name-type", f.At, "the name %s is not a string in YAML", name)
 	}
 	normal := norm.NFKC.String(name)
 	if fault := nameFault(normal); fault != "" {
-		v.add("name-format", f.at, "the name %q %s", name, fault)
+		v.Add("name-format", f.At, "the name %q %s", name, fault)
 	}
 	if dirName != "" && norm.NFKC.String(dirName) != normal {
-		v.add("name-directory", f.at, "the skill %q lies in the directory %q", name, clip(dirName))
+		v.Add("name-directory", f.At, "the skill %q lies in the directory %q", name, problem.Clip(dirName))
 	}
 }
 

@@ -5,8 +5,9 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
-	"gopkg.in/yaml.v3"
 
+	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 	"github.com/skills-mcp/skills-mcp/internal/spelling"
 )
 
@@ -18,48 +19,45 @@ func (v *validator) allowedTools() {
 	other, underscored := v.byKey["allowed_tools"]
 	if underscored {
 		if found {
-			v.add("allowed-tools-twice", other.at, "allowed_tools was ignored, since allowed-tools is there too")
+			v.Add("allowed-tools-twice", other.At, "allowed_tools was ignored, since allowed-tools is there too")
 		} else {
-			v.add("allowed-tools-spelling", other.at, "allowed_tools was read as allowed-tools")
+			v.Add("allowed-tools-spelling", other.At, "allowed_tools was read as allowed-tools")
 			f, found = other, true
 		}
 	}
 	for _, near := range v.fields {
-		if meansAllowedTools(near.key) {
-			v.add("allowed-tools-key", near.at, "the key %q grants nothing", clip(near.key))
+		if meansAllowedTools(near.Key) {
+			v.Add("allowed-tools-key", near.At, "the key %q grants nothing", problem.Clip(near.Key))
 			v.skill.AllowedTools = []string{}
 		}
 	}
 	if found {
-		told := len(v.problems)
+		told := len(v.Problems)
 		v.skill.AllowedTools = v.granted(f)
-		if len(v.skill.AllowedTools) == 0 && len(v.problems) == told {
-			v.add("allowed-tools-empty", f.at, "allowed-tools names no tool, so the skill may use none")
+		if len(v.skill.AllowedTools) == 0 && len(v.Problems) == told {
+			v.Add("allowed-tools-empty", f.At, "allowed-tools names no tool, so the skill may use none")
 		}
 	}
 }
 
 // granted returns what a value of allowed-tools lists. It is not nil.
-func (v *validator) granted(f field) []string {
+func (v *validator) granted(f frontmatter.Field) []string {
 	granted := []string{}
-	grant := func(n *yaml.Node) {
-		if !isNull(n) && strings.Trim(n.Value, ", \t\r\n") != "" {
-			granted = append(granted, n.Value)
+	items, listed := f.Value.Items()
+	if !listed {
+		if f.Value.IsMapping() {
+			v.Add("allowed-tools-type", f.At, "allowed-tools is neither a string nor a list and grants nothing")
+			return granted
 		}
+		items = []frontmatter.Value{f.Value}
 	}
-	switch f.value.Kind {
-	case yaml.ScalarNode:
-		grant(f.value)
-	case yaml.SequenceNode:
-		for _, item := range f.value.Content {
-			if scalar := target(item); scalar.Kind == yaml.ScalarNode {
-				grant(scalar)
-			} else {
-				v.add("allowed-tools-type", v.at(item), "an item of allowed-tools is not a string and grants nothing")
-			}
+	for _, item := range items {
+		text, plain := item.Scalar()
+		if !plain {
+			v.Add("allowed-tools-type", item.At(), "an item of allowed-tools is not a string and grants nothing")
+		} else if !item.IsNull() && strings.Trim(text, ", \t\r\n") != "" {
+			granted = append(granted, text)
 		}
-	default:
-		v.add("allowed-tools-type", f.at, "allowed-tools is neither a string nor a list and grants nothing")
 	}
 	return granted
 }

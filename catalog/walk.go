@@ -11,6 +11,11 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
+	"github.com/skills-mcp/skills-mcp/internal/ignored"
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 )
 
 // bounds keep a scan of the wrong directory from lasting for ever.
@@ -84,7 +89,7 @@ func (w *walker) walkRoot(i int) error {
 	r := w.report(root.Path)
 	defer w.keep(r)
 	if slices.ContainsFunc(w.roots[:i], func(r Root) bool { return r.Path == root.Path }) {
-		r.add("root-duplicate", position{}, "the root was named before")
+		r.Add("root-duplicate", problem.Position{}, "the root was named before")
 		return nil
 	}
 	w.watchAbove(root.Path)
@@ -103,17 +108,17 @@ func (w *walker) walkRoot(i int) error {
 	case info.Mode().IsRegular() && isArchive(root.Path):
 		return w.archive(top)
 	default:
-		r.add("root-type", position{}, "the root is neither a directory nor an archive")
+		r.Add("root-type", problem.Position{}, "the root is neither a directory nor an archive")
 	}
 	return nil
 }
 
-func reportRoot(r *report, root Root, err error) {
+func reportRoot(r *problem.Report, root Root, err error) {
 	switch {
 	case !errors.Is(err, fs.ErrNotExist):
-		r.add("root-unreadable", position{}, "the root cannot be read: %v", cause(err))
+		r.Add("root-unreadable", problem.Position{}, "the root cannot be read: %v", problem.Cause(err))
 	case !root.Optional:
-		r.add("root-missing", position{}, "the root does not exist")
+		r.Add("root-missing", problem.Position{}, "the root does not exist")
 	}
 }
 
@@ -160,7 +165,7 @@ func (w *walker) directory(p place) error {
 func (w *walker) names(p place, entries []fs.DirEntry) {
 	var misleading []string
 	for _, e := range entries {
-		if isMisleading(e.Name()) && !ignoredDirs[e.Name()] && !ignoredFile(e.Name()) {
+		if isMisleading(e.Name()) && !ignored.Directory(e.Name()) {
 			misleading = append(misleading, e.Name())
 		}
 	}
@@ -168,8 +173,8 @@ func (w *walker) names(p place, entries []fs.DirEntry) {
 		return
 	}
 	r := w.report(p.shown)
-	r.add("file-name", position{}, "%d names hold control characters, or such as change the direction of writing; the first is %q",
-		len(misleading), clip(misleading[0]))
+	r.Add("file-name", problem.Position{}, "%d names hold control characters, or such as change the direction of writing; the first is %q",
+		len(misleading), problem.Clip(misleading[0]))
 	w.keep(r)
 }
 
@@ -189,7 +194,7 @@ func (w *walker) unreadable(p place, err error) {
 		reportRoot(r, w.roots[p.root], err)
 		return
 	}
-	r.add("directory-unreadable", position{}, "the directory cannot be read: %v", cause(err))
+	r.Add("directory-unreadable", problem.Position{}, "the directory cannot be read: %v", problem.Cause(err))
 }
 
 // children goes into the directories in p, and into the links and archives
@@ -197,7 +202,7 @@ func (w *walker) unreadable(p place, err error) {
 // not take its place.
 func (w *walker) children(p place, entries []fs.DirEntry) error {
 	for _, e := range entries {
-		if name := e.Name(); e.IsDir() && !ignoredDirs[name] && !(p.inSkill && hidden(name)) {
+		if name := e.Name(); e.IsDir() && !ignored.Directory(name) && !(p.inSkill && strings.HasPrefix(name, ".")) {
 			if err := w.below(p, p.child(name)); err != nil {
 				return err
 			}
@@ -228,7 +233,7 @@ func (w *walker) below(parent, p place) error {
 	if !parent.inSkill && !w.deep[p.root] {
 		w.deep[p.root] = true
 		r := w.report(p.shown)
-		r.add("directory-depth", position{}, "directories more than %d levels below the root are not searched", scanBounds.depth)
+		r.Add("directory-depth", problem.Position{}, "directories more than %d levels below the root are not searched", scanBounds.depth)
 		w.keep(r)
 	}
 	return nil
@@ -243,15 +248,15 @@ func (w *walker) link(parent, p place) error {
 		if _, gone := os.Lstat(p.path); gone != nil {
 			return nil
 		}
-		r.add("link-broken", position{}, "the symbolic link leads nowhere: %v", cause(err))
+		r.Add("link-broken", problem.Position{}, "the symbolic link leads nowhere: %v", problem.Cause(err))
 		return nil
 	}
 	info, err := os.Stat(real)
 	switch {
 	case err != nil:
-		r.add("link-broken", position{}, "the symbolic link cannot be followed: %v", cause(err))
-	case info.IsDir() && within(parent.real, real):
-		r.add("link-loop", position{}, "the symbolic link leads to a directory that it lies in")
+		r.Add("link-broken", problem.Position{}, "the symbolic link cannot be followed: %v", problem.Cause(err))
+	case info.IsDir() && pathname.Within(parent.real, real):
+		r.Add("link-loop", problem.Position{}, "the symbolic link leads to a directory that it lies in")
 	case info.IsDir():
 		p.real = real
 		return w.directory(p)
@@ -274,7 +279,7 @@ func (w *walker) archive(p place) error {
 	p.path, p.real, p.depth, p.archived = dir, dir, 0, true
 	err := w.directory(p)
 	if err == nil && len(w.found) == before {
-		r.add("archive-empty", position{}, "the archive holds no skill")
+		r.Add("archive-empty", problem.Position{}, "the archive holds no skill")
 	}
 	return err
 }
@@ -288,18 +293,18 @@ func (w *walker) examine(p place, entries []fs.DirEntry) *candidate {
 		var present bool
 		entry, present = packEntry(p.path, root.Entry, entries)
 		if entry == "" && present && p.depth == 1 {
-			r.add("pack-entry", position{}, "no document of the pack begins with frontmatter")
+			r.Add("pack-entry", problem.Position{}, "no document of the pack begins with frontmatter")
 		}
 	} else {
 		entry = entryDocument(r, entries)
 	}
-	if entry == "" || r.errors > 0 {
+	if entry == "" || r.Errors > 0 {
 		w.keep(r)
 		return nil
 	}
 	c := &candidate{
 		dir: p.path, shown: p.shown, entry: entry, root: p.root, prefix: root.Prefix,
-		depth: p.depth, archived: p.archived, notes: r.problems,
+		depth: p.depth, archived: p.archived, notes: r.Problems,
 		hasTools: slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 			return e.Name() == toolsName && !e.IsDir()
 		}),
@@ -312,14 +317,16 @@ func (w *walker) examine(p place, entries []fs.DirEntry) *candidate {
 
 func (w *walker) bound(p place, format string, args ...any) error {
 	r := w.report(p.shown)
-	r.add("scan-limit", position{}, "the scan ends here: "+format, args...)
+	r.Add("scan-limit", problem.Position{}, "the scan ends here: "+format, args...)
 	w.keep(r)
 	return errBound
 }
 
-func (w *walker) report(file string) *report { return &report{file: file, strict: w.strict} }
+func (w *walker) report(file string) *problem.Report {
+	return &problem.Report{File: file, Strict: w.strict}
+}
 
-func (w *walker) keep(r *report) { w.problems = append(w.problems, r.problems...) }
+func (w *walker) keep(r *problem.Report) { w.problems = append(w.problems, r.Problems...) }
 
 // watchAbove watches the nearest directory above a root that exists, in
 // which the root, or the way to it, will appear again after it went away.
@@ -343,7 +350,7 @@ func (w *walker) watchAbove(path string) {
 // list gives a directory's entries, sorted by name. It stops at a bound and
 // cannot block on a FIFO that took the directory's place.
 func list(dir string) ([]fs.DirEntry, error) {
-	file, err := os.OpenFile(dir, os.O_RDONLY|openNonblock, 0)
+	file, err := os.OpenFile(dir, os.O_RDONLY|openflag.NonBlock, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -364,9 +371,4 @@ func list(dir string) ([]fs.DirEntry, error) {
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, nil
-}
-
-// within tells whether path is dir or lies below it.
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }

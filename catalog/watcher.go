@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
 // Variables of the package for the tests alone.
@@ -170,7 +172,7 @@ func (w *watcher) end() {
 	defer w.mu.Unlock()
 	if w.limit != nil && !w.limitLogged {
 		w.log.Warn("not every directory can be watched, so all are looked at now and then", "every", fallbackPoll,
-			"watched", len(w.listed), "unwatched", w.unwatched, "error", w.limit, "hint", ruleByName["watch-limit"].Hint)
+			"watched", len(w.listed), "unwatched", w.unwatched, "error", w.limit, "hint", problem.Lookup("watch-limit").Hint)
 	}
 	w.limitLogged = w.limit != nil
 }
@@ -201,8 +203,8 @@ func (w *watcher) problems() []Problem {
 	if w.limit == nil || len(w.roots) == 0 {
 		return nil
 	}
-	r := &report{file: w.roots[0]}
-	r.add("watch-limit", position{}, "not every directory can be watched, so they are looked at every %v: %v",
-		fallbackPoll, strings.TrimSpace(cause(w.limit).Error()))
-	return r.problems
+	r := &problem.Report{File: w.roots[0]}
+	r.Add("watch-limit", problem.Position{}, "not every directory can be watched, so they are looked at every %v: %v",
+		fallbackPoll, strings.TrimSpace(problem.Cause(w.limit).Error()))
+	return r.Problems
 }

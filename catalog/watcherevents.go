@@ -5,6 +5,9 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+
+	"github.com/skills-mcp/skills-mcp/internal/ignored"
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 )
 
 // handle is called by the source, and returns soon.
@@ -47,7 +50,7 @@ func (w *watcher) fail(err error) {
 // happened takes note of an event. A change of attributes alone can make a
 // file readable, so it is worth a scan, but it is not a change of the file.
 func (w *watcher) happened(path string, attributes bool) {
-	if name := filepath.Base(path); !w.concerns(path, ignoredDirs[name] || ignoredFile(name)) {
+	if !w.concerns(path, ignored.Directory(filepath.Base(path))) {
 		return
 	}
 	if !attributes {
@@ -60,7 +63,7 @@ func (w *watcher) happened(path string, attributes bool) {
 // is on the way to a root.
 func (w *watcher) concerns(path string, ignored bool) bool {
 	return slices.ContainsFunc(w.roots, func(root string) bool {
-		return within(root, path) || !ignored && within(path, root)
+		return pathname.Within(root, path) || !ignored && pathname.Within(path, root)
 	})
 }
 

@@ -14,6 +14,9 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
+	"github.com/skills-mcp/skills-mcp/internal/ignored"
 )
 
 // Bounds of one archive.
@@ -110,7 +113,7 @@ func planEntries(files []*zip.File) ([]zipEntry, error) {
 	fold := cases.Fold()
 	for _, file := range files {
 		name := strings.TrimSuffix(file.Name, "/")
-		if first, _, _ := strings.Cut(name, "/"); ignoredDirs[first] || ignoredFile(path.Base(name)) {
+		if first, _, _ := strings.Cut(name, "/"); ignored.Directory(first) || ignored.Name(path.Base(name)) {
 			continue
 		}
 		if err := checkEntry(file, name); err != nil {
@@ -119,13 +122,13 @@ func planEntries(files []*zip.File) ([]zipEntry, error) {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 			key := fold.String(norm.NFC.String(dir))
 			if other, found := taken[key]; found && (other != dir || isFile[key]) {
-				return nil, archiveFaultf("archive-duplicate", "the names %q and %q clash", clip(other), clip(dir))
+				return nil, archiveFaultf("archive-duplicate", "the names %q and %q clash", problem.Clip(other), problem.Clip(dir))
 			}
 			taken[key] = dir
 		}
 		key := fold.String(norm.NFC.String(name))
 		if other, found := taken[key]; found && (other != name || !file.Mode().IsDir() || isFile[key]) {
-			return nil, archiveFaultf("archive-duplicate", "the names %q and %q clash", clip(other), clip(name))
+			return nil, archiveFaultf("archive-duplicate", "the names %q and %q clash", problem.Clip(other), problem.Clip(name))
 		}
 		taken[key], isFile[key] = name, !file.Mode().IsDir()
 		entries = append(entries, zipEntry{file, name})
@@ -139,17 +142,17 @@ func checkEntry(file *zip.File, name string) error {
 	mode := file.Mode()
 	switch {
 	case !utf8.ValidString(name) || !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\:") || isMisleading(name):
-		return archiveFaultf("archive-name", "the archive holds the name %q", clip(file.Name))
+		return archiveFaultf("archive-name", "the archive holds the name %q", problem.Clip(file.Name))
 	case strings.Count(name, "/") >= maxArchiveDepth:
-		return archiveFaultf("archive-name", "the name %q has more than %d segments", clip(name), maxArchiveDepth)
+		return archiveFaultf("archive-name", "the name %q has more than %d segments", problem.Clip(name), maxArchiveDepth)
 	case !mode.IsRegular() && !mode.IsDir():
-		return archiveFaultf("archive-link", "%q is neither a file nor a directory", clip(name))
+		return archiveFaultf("archive-link", "%q is neither a file nor a directory", problem.Clip(name))
 	case mode.IsDir() && file.UncompressedSize64 > 0:
-		return archiveFaultf("archive-format", "the directory %q has contents", clip(name))
+		return archiveFaultf("archive-format", "the directory %q has contents", problem.Clip(name))
 	case file.Flags&1 != 0:
-		return archiveFaultf("archive-format", "%q is encrypted", clip(name))
+		return archiveFaultf("archive-format", "%q is encrypted", problem.Clip(name))
 	case file.Method != zip.Store && file.Method != zip.Deflate:
-		return archiveFaultf("archive-format", "%q is compressed in a way that is not supported", clip(name))
+		return archiveFaultf("archive-format", "%q is compressed in a way that is not supported", problem.Clip(name))
 	}
 	return nil
 }
@@ -164,7 +167,7 @@ func (e zipEntry) extract(root *os.Root, budget int64) (written int64, err error
 	}
 	source, err := e.Open()
 	if err != nil {
-		return 0, archiveFaultf("archive-format", "%q cannot be read: %v", clip(e.name), err)
+		return 0, archiveFaultf("archive-format", "%q cannot be read: %v", problem.Clip(e.name), err)
 	}
 	defer source.Close()
 	mode := fs.FileMode(0o644) | e.Mode()&0o111
@@ -179,7 +182,7 @@ func (e zipEntry) extract(root *os.Root, budget int64) (written int64, err error
 	}
 	switch {
 	case err != nil:
-		return written, archiveFaultf("archive-format", "%q cannot be read: %v", clip(e.name), err)
+		return written, archiveFaultf("archive-format", "%q cannot be read: %v", problem.Clip(e.name), err)
 	case written > budget:
 		return written, archiveFaultf("archive-limit", "the archive's contents are more than %d MiB, or more than %d times its size", maxArchiveContents>>20, maxArchiveRatio)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
 
 // Effect is a decision's outcome; the higher one is the stricter. The zero
@@ -86,18 +88,7 @@ const (
 
 // quote shows a piece of a request in one bounded line.
 func quote(text string) string {
-	return strconv.Quote(shorten(text, maxQuotedRunes))
-}
-
-func shorten(text string, runes int) string {
-	count := 0
-	for i := range text {
-		if count == runes {
-			return text[:i] + "…"
-		}
-		count++
-	}
-	return text
+	return strconv.Quote(truncate.After(text, maxQuotedRunes))
 }
 
 // enumerate joins as many texts as a decision can hold and counts the rest.
@@ -111,7 +102,7 @@ func enumerate(texts []string) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(shorten(text, maxEnumeratedBytes))
+		b.WriteString(truncate.After(text, maxEnumeratedBytes))
 	}
 	return b.String()
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
 
 // Bounds of a declaration.
@@ -29,7 +31,7 @@ func (e *EntryError) Error() string {
 }
 
 func newEntryError(text, problem string) *EntryError {
-	return &EntryError{Entry: shorten(text, maxQuotedRunes), Problem: problem}
+	return &EntryError{Entry: truncate.After(text, maxQuotedRunes), Problem: problem}
 }
 
 // family is what kind of request an entry's name speaks of.

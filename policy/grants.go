@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
 
 // Grants are a skill's parsed allowed-tools. They do not change, so they may
@@ -131,7 +133,7 @@ func (g *Grants) decideScript(argv []string, at location) Decision {
 	}
 	script := trimDotSlash(argv[0])
 	return deny(ruleNotListed, fmt.Sprintf("Running %s is not in the skill's allowed-tools.", quote(commandLine(argv))),
-		g.hint(fmt.Sprintf("The author can add Bash(%s:*).", shorten(script, maxQuotedRunes))))
+		g.hint(fmt.Sprintf("The author can add Bash(%s:*).", truncate.After(script, maxQuotedRunes))))
 }
 
 func (g *Grants) decideShell(command string, at location) Decision {

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
 
 // program is a shell program that was understood whole.
@@ -31,7 +33,7 @@ func parseProgram(text string) (program, error) {
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		return program{}, fmt.Errorf("a syntax error (%s)", shorten(parseMessage(err), maxQuotedRunes))
+		return program{}, fmt.Errorf("a syntax error (%s)", truncate.After(parseMessage(err), maxQuotedRunes))
 	}
 	var p program
 	for _, statement := range file.Stmts {

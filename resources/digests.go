@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
-	"github.com/skills-mcp/skills-mcp/resources/internal/fileid"
 )
 
 // Digests remembers the SHA-256 of files, so that what did not change is not
@@ -25,15 +25,16 @@ type Digests struct {
 	Max int
 
 	mu    sync.Mutex
-	files map[fileid.ID]stampedSum
+	files map[filestat.ID]stateSum
 }
 
 // DefaultDigests is how many files a Digests remembers: those of 128 skills
 // of the largest size, or of some thousand usual ones.
 const DefaultDigests = 1 << 16
 
-type stampedSum struct {
-	stamp fileid.Stamp
+// stateSum is the digest of a file as it was in one state.
+type stateSum struct {
+	state filestat.State
 	sum   [sha256.Size]byte
 }
 
@@ -42,10 +43,8 @@ const maxAttempts = 3
 
 // sum returns the digest and the size of a file that was found with info.
 func (d *Digests) sum(dir *contained.Dir, file string, info fs.FileInfo) (sum [sha256.Size]byte, size int64, err error) {
-	if id, now, ok := fileid.Of(info); ok {
-		if sum, ok := d.lookup(id, now); ok {
-			return sum, now.Size, nil
-		}
+	if sum, ok := d.lookup(filestat.Of(info)); ok {
+		return sum, info.Size(), nil
 	}
 	for range maxAttempts {
 		start, hash := time.Now(), sha256.New()
@@ -65,21 +64,18 @@ func (d *Digests) sum(dir *contained.Dir, file string, info fs.FileInfo) (sum [s
 	return sum, 0, contained.Refuse(contained.Unreadable, file, "changes while it is read")
 }
 
-func (d *Digests) lookup(id fileid.ID, now fileid.Stamp) (sum [sha256.Size]byte, ok bool) {
+func (d *Digests) lookup(now filestat.State) (sum [sha256.Size]byte, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	known, ok := d.files[id]
-	return known.sum, ok && known.stamp == now
+	known, ok := d.files[now.ID]
+	return known.sum, ok && known.state == now
 }
 
 // remember keeps the digest of a file that was last changed long enough
 // before the reading started.
 func (d *Digests) remember(info fs.FileInfo, sum [sha256.Size]byte, size int64, start time.Time) {
-	id, now, ok := fileid.Of(info)
-	if !ok || now.Size != size {
-		return
-	}
-	if edge := start.Add(-fileid.Settled).UnixNano(); now.Modified > edge || now.Changed > edge {
+	now := filestat.Of(info)
+	if !now.Known() || now.Size != size || !now.Settled(start) {
 		return
 	}
 	d.mu.Lock()
@@ -89,9 +85,9 @@ func (d *Digests) remember(info fs.FileInfo, sum [sha256.Size]byte, size int64, 
 		limit = DefaultDigests
 	}
 	if d.files == nil {
-		d.files = make(map[fileid.ID]stampedSum)
+		d.files = make(map[filestat.ID]stateSum)
 	}
-	if _, known := d.files[id]; !known && len(d.files) >= limit {
+	if _, known := d.files[now.ID]; !known && len(d.files) >= limit {
 		// Which one goes does not matter: it only costs a reading.
 		for other := range d.files {
 			delete(d.files, other)
@@ -99,6 +95,6 @@ func (d *Digests) remember(info fs.FileInfo, sum [sha256.Size]byte, size int64, 
 		}
 	}
 	if limit > 0 {
-		d.files[id] = stampedSum{stamp: now, sum: sum}
+		d.files[now.ID] = stateSum{now, sum}
 	}
 }

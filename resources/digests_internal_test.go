@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/resources/internal/fileid"
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 )
 
 // settle digests until so many files of the skill are remembered, as each is
@@ -97,18 +97,18 @@ func TestDigestsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, ok := fileid.Of(info); !ok {
+	now := filestat.Of(info)
+	if !now.Known() {
 		t.Skip("nothing is remembered here")
 	}
 	later := time.Now().Add(time.Hour)
 	for limit, want := range map[int]int{-1: 0, 1: 1, 3: 3} {
-		d := Digests{Max: limit, files: map[fileid.ID]stampedSum{}}
+		d := Digests{Max: limit, files: map[filestat.ID]stateSum{}}
 		for range limit {
-			d.files[fileid.ID{Device: 1, Inode: uint64(len(d.files))}] = stampedSum{}
+			d.files[filestat.ID{Device: 1, Inode: uint64(len(d.files))}] = stateSum{}
 		}
 		d.remember(info, [32]byte{1}, 0, later)
-		id, now, _ := fileid.Of(info)
-		if _, ok := d.lookup(id, now); ok != (want > 0) || len(d.files) != want {
+		if _, ok := d.lookup(now); ok != (want > 0) || len(d.files) != want {
 			t.Errorf("with room for %d there are %d, the newest among them: %v", limit, len(d.files), ok)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -40,7 +41,7 @@ func (s *Server) bash(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 	if err != nil {
 		return nil, err
 	}
-	why := display.Clip(display.Line(arguments.Description), 200)
+	why := truncate.After(display.Line(arguments.Description), 200)
 	if arguments.Name != "" {
 		s.log.Info("command for a skill", "tool", "bash_tool", "skill", arguments.Name, "why", why)
 		given := map[string]string{"name": arguments.Name, "command": arguments.Command}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -76,7 +77,7 @@ func (s *Server) createFile(ctx context.Context, raw json.RawMessage) (*mcp.Call
 	if created {
 		verb = "Created"
 	}
-	s.log.Info("file written", "tool", "create_file", "skill", arguments.Name, "bytes", len(arguments.FileText), "why", display.Clip(display.Line(arguments.Description), 200))
+	s.log.Info("file written", "tool", "create_file", "skill", arguments.Name, "bytes", len(arguments.FileText), "why", truncate.After(display.Line(arguments.Description), 200))
 	lines := len(splitLines(arguments.FileText))
 	text := fmt.Sprintf("%s %s (%d %s, %s).\n", verb, display.Path(path.file), lines, plural("line", lines), display.Size(int64(len(arguments.FileText))))
 	return writtenAnswer(workspace, path.file, text), nil

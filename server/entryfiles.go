@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
@@ -36,11 +37,11 @@ func filesFault(skill *catalog.Skill, files []string) string {
 		case key == ".skill-source.json":
 			return "hosts keep .skill-source.json for themselves"
 		case seen[key]:
-			return "two paths differ only in case or normalization: " + display.Path(display.Clip(file, 120))
+			return "two paths differ only in case or normalization: " + display.Path(truncate.After(file, 120))
 		case !slices.ContainsFunc(strings.Split(file, "/"), unportable):
 			seen[key] = true
 		default:
-			return "a path is not possible on every system: " + display.Path(display.Clip(file, 120))
+			return "a path is not possible on every system: " + display.Path(truncate.After(file, 120))
 		}
 	}
 	return ""

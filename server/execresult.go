@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
@@ -227,7 +228,7 @@ func (o execOutput) text() string {
 	}
 	fmt.Fprintf(&text, "workspace %s, %d ms, ", o.Workspace, o.DurationMs)
 	if o.SkillDigest != "" {
-		fmt.Fprintf(&text, "skill %s, ", display.Clip(o.SkillDigest, shownDigest))
+		fmt.Fprintf(&text, "skill %s, ", truncate.After(o.SkillDigest, shownDigest))
 	}
 	fmt.Fprintf(&text, "sandbox %s (tier %s): %s\n", o.Sandbox.Backend, o.Sandbox.Tier, o.Sandbox.Notice)
 	return text.String()

@@ -8,6 +8,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
@@ -77,7 +78,7 @@ func described(skills []*catalog.Skill, length, budget int) string {
 	}
 	text := "Skills:\n"
 	for _, skill := range skills {
-		text += "- " + skill.Name + ": " + display.Clip(display.Line(skill.Description), length) + "\n"
+		text += "- " + skill.Name + ": " + truncate.After(display.Line(skill.Description), length) + "\n"
 		if jsonSize(text) > budget {
 			return ""
 		}

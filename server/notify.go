@@ -2,11 +2,11 @@ package server
 
 import (
 	"path/filepath"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 )
@@ -59,15 +59,9 @@ func touched(change catalog.Change, uri string) bool {
 	}
 	target := filepath.Join(skill.Dir, filepath.FromSlash(file))
 	for _, changed := range change.Files {
-		if within(target, changed) || within(changed, target) {
+		if pathname.Within(target, changed) || pathname.Within(changed, target) {
 			return true
 		}
 	}
 	return false
-}
-
-// within tells whether a path is dir or lies below it.
-func within(path, dir string) bool {
-	rest, ok := strings.CutPrefix(path, dir)
-	return ok && (rest == "" || rest[0] == filepath.Separator)
 }

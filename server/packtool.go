@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
-	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
@@ -30,7 +30,7 @@ func packTool(skill *catalog.Skill, tree *contained.Dir, name string, input json
 		}
 	}
 	return catalog.Tool{}, failure.New(failure.ToolNotFound, "Its tools are: "+strings.Join(names, ", ")+".",
-		"skill %q has no tool %q", skill.Name, display.Clip(name, 80))
+		"skill %q has no tool %q", skill.Name, truncate.After(name, 80))
 }
 
 func checkToolInput(skill *catalog.Skill, t catalog.Tool, input json.RawMessage) error {
@@ -40,7 +40,7 @@ func checkToolInput(skill *catalog.Skill, t catalog.Tool, input json.RawMessage)
 			Hint: "Tell the user; the author has to mend tools.json.", Cause: err}
 	}
 	if faults := schema.Validate(compiled, input); len(faults) > 0 {
-		return failure.New(failure.InvalidArguments, "Call exec again with an `input` that fits: "+display.Clip(string(t.InputSchema), 2000),
+		return failure.New(failure.InvalidArguments, "Call exec again with an `input` that fits: "+truncate.After(string(t.InputSchema), 2000),
 			"input of tool %q: %s", t.Name, strings.Join(faults, "; "))
 	}
 	return nil
@@ -74,7 +74,7 @@ func toolArgv(t catalog.Tool, input json.RawMessage) ([]string, error) {
 		if strings.HasPrefix(text, "-") && !t.Bounds(key) {
 			return nil, failure.New(failure.InvalidArguments,
 				"Give a value that does not begin with a hyphen, such as ./-x for a file named -x. The author can allow others in inputSchema, by enum, const or a pattern that begins with ^.",
-				"input of tool %q: %s begins with -, so the program could take it for an option", t.Name, display.Clip(key, 80))
+				"input of tool %q: %s begins with -, so the program could take it for an option", t.Name, truncate.After(key, 80))
 		}
 		argv = append(argv, text)
 	}

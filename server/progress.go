@@ -7,7 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skills-mcp/skills-mcp/server/internal/display"
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
 
 type progressKey struct{}
@@ -23,7 +23,7 @@ func withProgress(ctx context.Context, server *mcpserver.MCPServer, request mcp.
 		_ = server.SendNotificationToClient(ctx, "notifications/progress", map[string]any{
 			"progressToken": request.Params.Meta.ProgressToken,
 			"progress":      count.Add(1),
-			"message":       display.Clip(line, 200),
+			"message":       truncate.After(line, 200),
 		})
 	}
 	return context.WithValue(ctx, progressKey{}, report)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
@@ -79,7 +80,7 @@ func (s *Server) strReplace(ctx context.Context, raw json.RawMessage) (*mcp.Call
 	if err != nil {
 		return nil, err
 	}
-	s.log.Info("file written", "tool", "str_replace", "skill", arguments.Name, "why", display.Clip(display.Line(arguments.Description), 200))
+	s.log.Info("file written", "tool", "str_replace", "skill", arguments.Name, "why", truncate.After(display.Line(arguments.Description), 200))
 	return writtenAnswer(workspace, path.file, edit.report()), nil
 }
 

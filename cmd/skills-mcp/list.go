@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
 
 func newListCommand(flags *settings) *cobra.Command {
@@ -110,11 +111,7 @@ func position(problem catalog.Problem) string {
 
 // shorten puts an author's text on one line of at most n characters.
 func shorten(text string, n int) string {
-	runes := []rune(printable(strings.Join(strings.Fields(text), " ")))
-	if len(runes) <= n {
-		return string(runes)
-	}
-	return string(runes[:n-1]) + "…"
+	return truncate.To(printable(strings.Join(strings.Fields(text), " ")), n)
 }
 
 // printable leaves out what does not show itself, such as terminal escapes

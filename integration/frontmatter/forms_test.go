@@ -47,7 +47,7 @@ var wholes = []string{
 	"name: \"@@\"\ndescription: 'd'\n", "name: @@\ndescription: a\n  b\n\n  c\n",
 	"name: @@ # n\ndescription: d # d\n", "name: @@\r\ndescription: d\r\n",
 	"name: @@\ndescription: >-\n  a\n\n  b\n   c\n", "--- # a\nname: @@\ndescription: d\n",
-	"--- # a\n--- # b\nname: @@\ndescription: d\n", "...\nname: @@\ndescription: d\n",
+	"--- # a\n--- # b\nname: @@\ndescription: d\n",
 	"# a\n--- # b\nname: @@\ndescription: d\n...\n", "--- {name: @@, description: d}\n",
 	"--- !!map {name: @@, description: d}\n", "--- &a {name: @@, description: d}\n", "---\tname: @@\n",
 	"\ufeffname: @@\ndescription: d\n", "\ufeff# a\nname: @@\ndescription: d\n",
@@ -57,11 +57,10 @@ var wholes = []string{
 
 // directives are documents with lines before them that say how to read them.
 var directives = []string{
-	"%YAML 1.2\n--- # a\nname: @@\ndescription: d\n", "%YAML 1.3\n--- # a\nname: @@\ndescription: d\n",
 	"%YAML 2.0\n--- # a\nname: @@\ndescription: d\n",
 	"%TAG !e! tag:example.org,2024:\n--- # a\nname: @@\ndescription: d\nk: !e!x a\n",
 	"%TAG ! tag:example.org,2024:\n--- # a\nname: @@\ndescription: d\nk: !x a\n",
 	"%TAG !y! tag:yaml.org,2002:\n--- # a\nname: @@\ndescription: d\nk: !y!str 12\n",
-	"%FOO bar\n--- # a\nname: @@\ndescription: d\n", "%YAML 1.2\n%YAML 1.2\n--- # a\nname: @@\ndescription: d\n",
-	"%YAML 1.2 # b\n--- # a\nname: @@\ndescription: d\n", "%YAML 1.2\nname: @@\ndescription: d\n",
+	"%YAML 1.2\n%YAML 1.2\n--- # a\nname: @@\ndescription: d\n",
+	"%YAML 1.2\nname: @@\ndescription: d\n",
 }

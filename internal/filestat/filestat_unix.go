@@ -1,6 +1,5 @@
 //go:build unix
 
-// Package filestat tells of a file what [fs.FileInfo] leaves to the system.
 package filestat
 
 import (
@@ -8,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Space is the disk space in bytes that a file has: a sparse one has less than
-// its size. Where the system does not tell, it is the size.
+// Space returns the disk space in bytes that a file has: a sparse one has less
+// than its size. Where the system does not tell, it is the size.
 func Space(info fs.FileInfo) int64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return stat.Blocks * 512 // POSIX leaves the unit open; it is this everywhere
@@ -17,10 +16,17 @@ func Space(info fs.FileInfo) int64 {
 	return info.Size()
 }
 
-// Links is how many names a file has; 1 where the system does not tell.
+// Links returns how many names a file has; 1 where the system does not tell.
 func Links(info fs.FileInfo) uint64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(stat.Nlink)
 	}
 	return 1
+}
+
+func identify(info fs.FileInfo) (id ID, changed int64) {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return ID{uint64(stat.Dev), uint64(stat.Ino)}, changedAt(stat) // the types differ by system
+	}
+	return ID{}, 0
 }

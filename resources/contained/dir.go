@@ -10,7 +10,8 @@ import (
 	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
-	"github.com/skills-mcp/skills-mcp/resources/internal/fileid"
+	"github.com/skills-mcp/skills-mcp/internal/ignored"
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
 )
 
 // skillDocument is the name that every entry document can be read by.
@@ -101,7 +102,7 @@ func (d *Dir) clean(name string) (string, error) {
 	if clean == skillDocument && d.options.Entry != "" {
 		clean = d.options.Entry
 	}
-	if !d.options.Untrusted && isIgnoredPath(clean) {
+	if !d.options.Untrusted && ignored.Within(clean) {
 		return "", Refuse(NotFound, name, "is no content of the skill and not served")
 	}
 	return clean, nil
@@ -201,7 +202,7 @@ func (d *Dir) open(clean, given string) (*os.File, fs.FileInfo, error) {
 // since: the open must not be made to wait, and what was opened is looked at
 // again.
 func (d *Dir) openSeen(clean, given string) (*os.File, fs.FileInfo, error) {
-	file, err := d.root.OpenFile(clean, os.O_RDONLY|openFlags, 0)
+	file, err := d.root.OpenFile(clean, os.O_RDONLY|openflag.NonBlock|openflag.NoTerminal, 0)
 	if err != nil {
 		return nil, nil, d.refusal(given, err)
 	}
@@ -246,7 +247,7 @@ func (d *Dir) Copy(w io.Writer, clean string, limit int64) (info fs.FileInfo, si
 	case err != nil:
 		return info, size, err
 	}
-	if after, err := file.Stat(); err != nil || !fileid.Same(info, after) {
+	if after, err := file.Stat(); err != nil || filestat.Of(info) != filestat.Of(after) {
 		return info, size, ErrChanged
 	}
 	return info, size, nil

@@ -26,7 +26,7 @@ const MaxEntries = 1000
 // List gives a directory's entries, sorted by path in byte order: its
 // children, or with depth 2 and more those of its subdirectories too; depth
 // below 1 means 1. What is not served (links out, special files, VCS and
-// editor droppings) is left out. more tells that there were beyond
+// ignored files) is left out. more tells that there were beyond
 // [MaxEntries], or more than 100,000 names to look at; the entries are then
 // the first ones, or fewer. Errors are [*Error]; a file is [NotDirectory].
 //

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/skills-mcp/skills-mcp/resources/internal/fileid"
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 )
 
 // State gives a text that differs from an earlier one where what name leads to
@@ -54,8 +54,5 @@ func stateOf(info fs.FileInfo) string {
 	if info.IsDir() {
 		return "directory"
 	}
-	if id, now, ok := fileid.Of(info); ok {
-		return fmt.Sprintf("%v %v %v", info.Mode(), id, now)
-	}
-	return fmt.Sprintf("%v %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano())
+	return fmt.Sprintf("%v %v", info.Mode(), filestat.Of(info))
 }

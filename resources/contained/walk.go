@@ -9,9 +9,12 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/internal/ignored"
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
 )
 
-// maxScanned is how many names one listing or manifest looks at, droppings
+// maxScanned is how many names one listing or manifest looks at, ignored ones
 // included, before it stops.
 const maxScanned = 100_000
 
@@ -123,7 +126,7 @@ func (d *Dir) lists(child string) bool {
 
 // names gives the first names of a directory in byte order.
 func (w *walk) names(dir string) ([]string, error) {
-	file, err := w.dir.root.OpenFile(dir, os.O_RDONLY|openFlags|openDirectory, 0)
+	file, err := w.dir.root.OpenFile(dir, os.O_RDONLY|openflag.NonBlock|openflag.NoTerminal|openflag.Directory, 0)
 	if err != nil {
 		return nil, w.dir.refusal(dir, err)
 	}
@@ -154,7 +157,7 @@ func (w *walk) names(dir string) ([]string, error) {
 
 // drops tells the name of what is passed over.
 func (w *walk) drops(name string) bool {
-	return isIgnored(name) && !(w.dir.options.Runnable && strings.EqualFold(name, packages))
+	return ignored.Name(name) && !(w.dir.options.Runnable && strings.EqualFold(name, ignored.Packages))
 }
 
 // largestOnTop is a heap by which to keep the smallest of many strings.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
 )
 
 // temporaryPrefix begins the name of a file that is not whole yet.
@@ -85,7 +87,7 @@ func (p *place) read(seen fs.FileInfo, limit int64) ([]byte, error) {
 	if seen.Size() > limit {
 		return nil, Refuse(TooLarge, p.given, "is %d bytes long, over the limit of %d", seen.Size(), limit).advise(editInProgram)
 	}
-	file, err := p.dir.OpenFile(p.name, os.O_RDONLY|openFlags, 0)
+	file, err := p.dir.OpenFile(p.name, os.O_RDONLY|openflag.NonBlock|openflag.NoTerminal, 0)
 	if err != nil {
 		return nil, p.refusal(err)
 	}

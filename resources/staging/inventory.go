@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
-	"github.com/skills-mcp/skills-mcp/resources/internal/fileid"
 	"github.com/skills-mcp/skills-mcp/resources/internal/percent"
 )
 
@@ -85,24 +85,21 @@ func withinCopy(files int, bytes int64) error {
 
 // stamps stands for the state of all files, directories and links: it changes
 // when any of them does. proof tells that all were last changed long enough
-// before then for no later change to go unseen, see package fileid; the time of the
+// before then for no later change to go unseen, see [filestat.State.Settled]; the time of the
 // last write, which anybody can set, does not matter for that.
 func (found inventory) stamps(then time.Time) (sum [sha256.Size]byte, proof bool) {
 	var all []byte
-	edge := then.Add(-fileid.Settled).UnixNano()
+	edge := then.Add(-filestat.SettleTime).UnixNano()
 	proof = true
 	for _, it := range found {
 		// No path and no link holds a NUL.
 		all = append(append(append(append(all, it.path...), 0), it.target...), 0)
 		var state [6]uint64
 		if !it.info.IsDir() { // whose times tell of ignored files too
-			id, now, ok := fileid.Of(it.info)
-			if !ok {
-				now.Size, now.Modified = it.info.Size(), it.info.ModTime().UnixNano()
-			}
-			proof = proof && ok && now.Changed <= edge
+			now := filestat.Of(it.info)
+			proof = proof && now.Known() && now.Changed <= edge
 			state = [...]uint64{
-				id.Device, id.Inode, uint64(it.info.Mode()), uint64(now.Size), uint64(now.Modified), uint64(now.Changed),
+				now.Device, now.Inode, uint64(it.info.Mode()), uint64(now.Size), uint64(now.Modified), uint64(now.Changed),
 			}
 		}
 		for _, value := range state {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
 )
@@ -147,7 +148,7 @@ func (l *layout) pythonOf(dir, name string) (parts []string, links []jail.Link, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if within(program, dir) && isNative(program) {
+	if pathname.Within(program, dir) && isNative(program) {
 		parts = append(parts, program)
 		program, _, err = follow(filepath.Join(environmentHome(dir), name))
 		if err != nil {
@@ -175,7 +176,7 @@ func shimmed(root string) (dirs []string) {
 	}
 	for _, version := range strings.FieldsFunc(chosen, func(r rune) bool { return strings.ContainsRune(": \t\r\n", r) }) {
 		prefix, err := filepath.EvalSymlinks(filepath.Join(root, "versions", version))
-		if bin := filepath.Join(prefix, "bin"); err == nil && within(prefix, filepath.Join(root, "versions")) && isDir(bin) {
+		if bin := filepath.Join(prefix, "bin"); err == nil && pathname.Within(prefix, filepath.Join(root, "versions")) && isDir(bin) {
 			dirs = append(dirs, bin)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
@@ -99,7 +100,7 @@ func (l *layout) use(dir string) {
 func (l *layout) settle() {
 	below := func(name string, or bool) bool {
 		return slices.ContainsFunc(l.shared, func(m jail.Mount) bool {
-			return within(name, m.Target) && (or || name != m.Target)
+			return pathname.Within(name, m.Target) && (or || name != m.Target)
 		})
 	}
 	l.mounts = slices.DeleteFunc(l.mounts, func(m jail.Mount) bool { return below(m.Target, true) })
@@ -115,7 +116,7 @@ func (l *layout) settle() {
 
 // holds reports whether a real path is below what is mounted.
 func (l *layout) holds(name string) bool {
-	holds := func(m jail.Mount) bool { return within(name, m.Target) }
+	holds := func(m jail.Mount) bool { return pathname.Within(name, m.Target) }
 	return slices.ContainsFunc(l.mounts, holds) || slices.ContainsFunc(l.shared, holds)
 }
 
@@ -211,7 +212,7 @@ func (l *layout) restrictedRights(spec sandbox.Spec) jail.Rights {
 		rights.Landlock = append(rights.Landlock, jail.Grant{Path: mount.Target})
 	}
 	for _, link := range l.links {
-		if within(link.Path, "/etc") {
+		if pathname.Within(link.Path, "/etc") {
 			rights.Landlock = append(rights.Landlock, jail.Grant{Path: link.Path})
 		}
 	}

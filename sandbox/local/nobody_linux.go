@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/chown"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
@@ -51,7 +52,7 @@ func openWay(dir string) error {
 	if err != nil {
 		return err
 	}
-	for above := filepath.Dir(dir); within(above, temporary) && above != temporary; above = filepath.Dir(above) {
+	for above := filepath.Dir(dir); pathname.Within(above, temporary) && above != temporary; above = filepath.Dir(above) {
 		info, err := os.Lstat(above)
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
 )
 
@@ -114,7 +115,7 @@ func (l *layout) globalPrograms(prefix string) {
 	for _, name := range entriesLike(bin, "*") {
 		name = filepath.Join(bin, name)
 		target, err := os.Readlink(name)
-		if real, found := filepath.EvalSymlinks(name); err == nil && found == nil && within(real, filepath.Join(prefix, "lib", "node_modules")) {
+		if real, found := filepath.EvalSymlinks(name); err == nil && found == nil && pathname.Within(real, filepath.Join(prefix, "lib", "node_modules")) {
 			l.links = append(l.links, jail.Link{Path: name, Target: target})
 			l.use(bin)
 		}

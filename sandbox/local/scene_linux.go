@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
@@ -75,7 +76,7 @@ func mountsAt(table string, dirs []string) (lines []string) {
 		fields := strings.Fields(line)
 		concerns := func(dir string) bool {
 			dir = escapes.Replace(dir)
-			return within(dir, fields[4]) || within(fields[4], dir)
+			return pathname.Within(dir, fields[4]) || pathname.Within(fields[4], dir)
 		}
 		if len(fields) < 5 || slices.ContainsFunc(dirs, concerns) {
 			lines = append(lines, line)

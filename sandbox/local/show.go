@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 )
 
 // unshown are the places of which nothing is shown, whoever asks for it: those
@@ -59,7 +61,7 @@ func checkPlace(name string) error {
 			closed = append(closed, filepath.Join(home, secret))
 		}
 	}
-	below := func(place string) bool { return within(name, place) }
+	below := func(place string) bool { return pathname.Within(name, place) }
 	temporary := filepath.Clean(os.TempDir()) // where servers have workspaces and copies
 	if real, err := filepath.EvalSymlinks(temporary); err == nil {
 		temporary = real
@@ -67,7 +69,7 @@ func checkPlace(name string) error {
 	if slices.ContainsFunc(closed, below) || strings.HasPrefix(name, filepath.Join(temporary, "skills-mcp-")) {
 		return fmt.Errorf("%s is no place that programs may read", name)
 	}
-	above := func(place string) bool { return within(place, name) }
+	above := func(place string) bool { return pathname.Within(place, name) }
 	if above(temporary) || slices.ContainsFunc(slices.Concat(closed, tooMuch, homes), above) {
 		return fmt.Errorf("%s holds too much to be shown: name what programs need of it", name)
 	}
@@ -90,9 +92,4 @@ func homesAround(name string) []string {
 		homes = append(homes, real)
 	}
 	return homes
-}
-
-// within reports whether a path is dir or below it.
-func within(name, dir string) bool {
-	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
 }

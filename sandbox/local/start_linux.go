@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
@@ -82,7 +83,7 @@ func (s *system) lookup(spec sandbox.Spec, view view) command.Lookup {
 func leadsInto(name, dir string) bool {
 	realName, nameErr := filepath.EvalSymlinks(name)
 	realDir, dirErr := filepath.EvalSymlinks(dir)
-	return nameErr == nil && dirErr == nil && within(realName, realDir)
+	return nameErr == nil && dirErr == nil && pathname.Within(realName, realDir)
 }
 
 // start has a supervisor start a program: the spare one if there is one.

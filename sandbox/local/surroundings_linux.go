@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 )
 
 // surroundings are what a layout depends on besides the file system.
@@ -63,7 +65,7 @@ var ownPlaces = []string{"/dev", "/etc", "/proc", "/run", "/sys", "/var/run", "/
 // mayShow refuses places where nothing of the host may be shown.
 func (s surroundings) mayShow(name string) error {
 	for _, place := range ownPlaces {
-		if within(name, place) {
+		if pathname.Within(name, place) {
 			return fmt.Errorf("it is in %s, which programs have for themselves", place)
 		}
 	}
@@ -82,7 +84,7 @@ func (s surroundings) holdsOthers(dir string) error {
 		return fmt.Errorf("%s holds the user's files", dir)
 	}
 	for _, place := range []string{s.home, s.project, "/home", "/root", "/tmp", "/var/lib"} {
-		if place != "" && within(place, dir) {
+		if place != "" && pathname.Within(place, dir) {
 			return fmt.Errorf("%s holds %s", dir, place)
 		}
 	}

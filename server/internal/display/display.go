@@ -58,15 +58,6 @@ func Path(path string) string {
 	return line.String()
 }
 
-// Clip shortens text that a caller chose to at most n characters.
-func Clip(text string, n int) string {
-	runes := []rune(text)
-	if len(runes) <= n {
-		return text
-	}
-	return string(runes[:n]) + "…"
-}
-
 // Size returns a number of bytes as people write it.
 func Size(bytes int64) string {
 	switch {

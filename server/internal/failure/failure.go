@@ -11,13 +11,13 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/queue"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
-	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
 // Code is the stable name of a kind of failure.
@@ -196,5 +196,5 @@ func NoSkill(name string, near []string) *Failure {
 		}
 		hint = "Did you mean " + strings.Join(quoted, " or ") + "? " + hint
 	}
-	return New(SkillNotFound, hint, "there is no skill named %q", display.Clip(name, 80))
+	return New(SkillNotFound, hint, "there is no skill named %q", truncate.After(name, 80))
 }

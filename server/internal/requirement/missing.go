@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
@@ -27,7 +28,7 @@ const (
 )
 
 // what names it to a model.
-func (m Missing) what() string { return m.kind + " " + display.Line(display.Clip(m.name, maxName)) }
+func (m Missing) what() string { return m.kind + " " + display.Line(truncate.After(m.name, maxName)) }
 
 // Bounds of what a model is told.
 const (

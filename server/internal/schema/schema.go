@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"github.com/skills-mcp/skills-mcp/server/internal/display"
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -112,9 +112,9 @@ func collectFaults(err *jsonschema.ValidationError, printer *message.Printer, fa
 	if len(err.Causes) == 0 {
 		where := "the arguments"
 		if len(err.InstanceLocation) > 0 {
-			where = "`" + display.Clip(strings.Join(err.InstanceLocation, "."), 80) + "`"
+			where = "`" + truncate.After(strings.Join(err.InstanceLocation, "."), 80) + "`"
 		}
-		*faults = append(*faults, where+": "+display.Clip(err.ErrorKind.LocalizedString(printer), 200))
+		*faults = append(*faults, where+": "+truncate.After(err.ErrorKind.LocalizedString(printer), 200))
 		return
 	}
 	for _, cause := range err.Causes {

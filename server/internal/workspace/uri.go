@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/sandbox"
-	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -24,7 +24,7 @@ func URI(handle, file string) string {
 
 // ParseURI splits a workspace URI.
 func ParseURI(uri string) (handle, file string, err error) {
-	malformed := failure.New(failure.InvalidPath, "Use the URI exactly as exec gave it.", "%q is not a workspace URI", display.Clip(uri, 120))
+	malformed := failure.New(failure.InvalidPath, "Use the URI exactly as exec gave it.", "%q is not a workspace URI", truncate.After(uri, 120))
 	rest, ok := strings.CutPrefix(uri, Scheme)
 	if !ok || strings.ContainsAny(rest, "?#") {
 		return "", "", malformed

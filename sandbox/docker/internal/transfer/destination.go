@@ -6,10 +6,16 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"runtime"
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 )
+
+// identified reports whether files have identities.
+const identified = runtime.GOOS != "windows"
 
 // stagedPrefix begins the names of files that are not whole yet.
 const stagedPrefix = ".incoming-"
@@ -33,12 +39,12 @@ type destination struct {
 	// what has come since, which may go by such a name too where names are
 	// equal in spite of their case.
 	deferred []string
-	new      map[identity]bool
+	new      map[filestat.ID]bool
 	kept     int // of what was to be removed
 }
 
 func newDestination(root *os.Root, staging string) *destination {
-	return &destination{root: root, staging: staging, modes: make(map[string]fs.FileMode), new: make(map[identity]bool)}
+	return &destination{root: root, staging: staging, modes: make(map[string]fs.FileMode), new: make(map[filestat.ID]bool)}
 }
 
 // concernsPathAlone reports whether an error does: others may have put something
@@ -243,7 +249,7 @@ func (d *destination) removeDeferred() error {
 	deferred := d.deferred
 	d.deferred = nil
 	for _, name := range deferred {
-		if info, err := d.root.Lstat(name); err == nil && d.new[identify(info)] {
+		if info, err := d.root.Lstat(name); err == nil && d.new[filestat.Of(info).ID] {
 			continue
 		}
 		if err := d.remove(name); err != nil {
@@ -263,7 +269,7 @@ func (d *destination) markNew(name string) error {
 	}
 	info, err := d.root.Lstat(name)
 	if err == nil {
-		d.new[identify(info)] = true
+		d.new[filestat.Of(info).ID] = true
 	}
 	return err
 }

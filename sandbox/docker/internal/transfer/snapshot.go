@@ -10,6 +10,7 @@ import (
 	"path"
 
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
 )
 
 // Snapshot is what a directory held when it was looked at.
@@ -34,8 +35,8 @@ func (t *Snapshot) Largest() (size int64) {
 // entry is one directory, file or link. Two that are equal need not be carried.
 type entry struct {
 	header
-	identity identity // of a file
-	digest   uint64   // of a file's content, where it was taken
+	id     filestat.ID // of a file
+	digest uint64      // of a file's content, where it was taken
 }
 
 // Has reports whether a path, slash-separated, was there.
@@ -58,7 +59,7 @@ func ListWhole(root *os.Root) *Snapshot {
 
 // list looks at no more entries than most.
 func list(root *os.Root, most int, whole bool) *Snapshot {
-	walk := walker{root: root, snapshot: newSnapshot(), names: make(map[identity]string), left: most, whole: whole}
+	walk := walker{root: root, snapshot: newSnapshot(), names: make(map[filestat.ID]string), left: most, whole: whole}
 	if whole {
 		walk.buffer = make([]byte, chunkBytes)
 	}
@@ -71,8 +72,8 @@ func newSnapshot() *Snapshot { return &Snapshot{entries: make(map[string]entry)}
 type walker struct {
 	root     *os.Root
 	snapshot *Snapshot
-	names    map[identity]string // the first name of each file with more than one
-	left     int                 // how many entries are still looked at
+	names    map[filestat.ID]string // the first name of each file with more than one
+	left     int                    // how many entries are still looked at
 	whole    bool
 	// buffer is for the content of files, where that is looked at.
 	buffer []byte
@@ -89,7 +90,7 @@ func (w *walker) dir(name string, depth int) {
 		w.snapshot.skipped++
 		return
 	}
-	dir, err := w.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	dir, err := w.root.OpenFile(name, os.O_RDONLY|openflag.NonBlock, 0)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			w.miss()
@@ -153,13 +154,13 @@ func (w *walker) entry(name string) (isDir bool) {
 // file completes the entry of a regular file, which may be another name of one
 // that was seen before.
 func (w *walker) file(e *entry, info fs.FileInfo) error {
-	e.identity = identify(info)
+	e.id = filestat.Of(info).ID
 	if filestat.Links(info) > 1 {
-		if first, seen := w.names[e.identity]; seen {
+		if first, seen := w.names[e.id]; seen {
 			e.kind, e.mode, e.target = hardlink, 0, first
 			return nil
 		}
-		w.names[e.identity] = e.path
+		w.names[e.id] = e.path
 	}
 	e.kind, e.size, e.mtime = file, info.Size(), info.ModTime().UnixNano()
 	if !w.whole {
@@ -195,7 +196,7 @@ func (w *walker) read(name string, size int64, each func(offset int64, chunk []b
 
 // openFile opens a regular file, and nothing else.
 func openFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|nonblock|nofollow, 0)
+	f, err := root.OpenFile(name, os.O_RDONLY|openflag.NonBlock|openflag.NoFollow, 0)
 	if err != nil {
 		return nil, nil, err
 	}

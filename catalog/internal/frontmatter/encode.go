@@ -1,60 +1,53 @@
-package catalog
+package frontmatter
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
 const (
-	// maxYAMLDepth bounds how deep values may nest.
-	maxYAMLDepth = 64
-	// maxYAMLBytes bounds the JSON, in bytes, and so the values, once aliases
+	// maxDepth bounds how deep values may nest.
+	maxDepth = 64
+	// maxJSON bounds the JSON, in bytes, and so the values, once aliases
 	// are resolved. 64 KiB of YAML without aliases cannot reach it.
-	maxYAMLBytes = 1 << 20
+	maxJSON = 1 << 20
+	// maxKey bounds a key, in characters (YAML 1.2.2, section 7.4.2). Other
+	// readers hold keys to it.
+	maxKey = 1024
 )
 
-// yamlFault is what makes a parsed frontmatter unusable.
-type yamlFault struct {
+// refusal is what makes a frontmatter unusable though it is YAML.
+type refusal struct {
 	rule    string
-	at      position
+	at      problem.Position
 	message string
 }
 
-func (f *yamlFault) Error() string { return f.message }
+func (r *refusal) Error() string { return r.message }
 
 // encoder writes YAML nodes as JSON.
 type encoder struct {
-	report *report
+	report *problem.Report
 	offset int // lines of the document before the YAML
 	out    bytes.Buffer
 	depth  int
 }
 
-// document encodes the top-level mapping.
-func (e *encoder) document(root *yaml.Node) (mapping, error) {
-	if err := e.value(root, root); err != nil {
-		return mapping{}, err
-	}
-	m := mapping{json: bytes.Clone(e.out.Bytes()), offset: e.offset}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		key := root.Content[i]
-		m.fields = append(m.fields, field{target(key).Value, e.at(key), target(root.Content[i+1])})
-	}
-	return m, nil
-}
-
 // value encodes n. Problems are placed at where, which is the alias that led
 // to n if there is one.
 func (e *encoder) value(n, where *yaml.Node) error {
-	if e.out.Len() > maxYAMLBytes {
-		return &yamlFault{"yaml-alias", e.at(where), "the aliases of the frontmatter expand to too much"}
+	if e.out.Len() > maxJSON {
+		return &refusal{"yaml-alias", e.at(where), "the aliases of the frontmatter expand to too much"}
 	}
-	if e.depth >= maxYAMLDepth {
+	if e.depth >= maxDepth {
 		// An alias inside of what it stands for ends here too.
-		return &yamlFault{"yaml-depth", e.at(where), fmt.Sprintf("values nest more than %d deep", maxYAMLDepth)}
+		return &refusal{"yaml-depth", e.at(where), fmt.Sprintf("values nest more than %d deep", maxDepth)}
 	}
 	if n.Kind == yaml.AliasNode {
 		e.subset(where, "an alias")
@@ -92,7 +85,7 @@ func (e *encoder) mapping(n, where *yaml.Node) error {
 			return err
 		}
 		if seen[key] || seen[value] {
-			return &yamlFault{"yaml-duplicate-key", e.at(node), fmt.Sprintf("the key %q stands there twice", clip(key))}
+			return &refusal{"yaml-duplicate-key", e.at(node), fmt.Sprintf("the key %q stands there twice", problem.Clip(key))}
 		}
 		seen[key], seen[value] = true, true
 		if i > 0 {
@@ -114,15 +107,18 @@ func (e *encoder) mapping(n, where *yaml.Node) error {
 func (e *encoder) key(n *yaml.Node) (key, value string, err error) {
 	scalar := target(n)
 	if scalar.Kind != yaml.ScalarNode {
-		return "", "", &yamlFault{"yaml-key-type", e.at(n), "a key is not a string but a collection"}
+		return "", "", &refusal{"yaml-key-type", e.at(n), "a key is not a string but a collection"}
 	}
 	value = scalar.Value
+	if utf8.RuneCountInString(value) > maxKey {
+		return "", "", &refusal{"yaml-syntax", e.at(n), fmt.Sprintf("a key is longer than %d characters", maxKey)}
+	}
 	if encoded := string(e.scalar(scalar, n)); encoded[0] != '"' {
 		if value == "" {
-			return "", "", &yamlFault{"yaml-key-type", e.at(n), "a key is missing"}
+			return "", "", &refusal{"yaml-key-type", e.at(n), "a key is missing"}
 		}
 		value = encoded
-		e.report.add("yaml-key-scalar", e.at(n), "the key %s is not a string in YAML", clip(scalar.Value))
+		e.report.Add("yaml-key-scalar", e.at(n), "the key %s is not a string in YAML", problem.Clip(scalar.Value))
 	}
 	if n.Kind == yaml.AliasNode || n.Anchor != "" || n.Tag == "!!merge" {
 		e.subset(n, "an anchor, an alias or a merge key")
@@ -151,23 +147,17 @@ func (e *encoder) sequence(n, where *yaml.Node) error {
 // if the tag were not there.
 func (e *encoder) foreignTag(n, where *yaml.Node, core string) {
 	if n.Style&yaml.TaggedStyle != 0 && n.Tag != core {
-		e.report.add("yaml-tag", e.at(where), "the tag %s was ignored", clip(n.Tag))
+		e.report.Add("yaml-tag", e.at(where), "the tag %s was ignored", problem.Clip(n.Tag))
 	}
 }
 
 // subset reports what skills-ref, which reads YAML with StrictYAML, rejects.
 func (e *encoder) subset(where *yaml.Node, what string) {
-	e.report.add("yaml-subset", e.at(where), "the reference validator does not read %s", what)
+	e.report.Add("yaml-subset", e.at(where), "the reference validator does not read %s", what)
 }
 
-func (e *encoder) at(n *yaml.Node) position { return position{e.offset + n.Line, n.Column} }
-
-// target follows an alias.
-func target(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		return n.Alias
-	}
-	return n
+func (e *encoder) at(n *yaml.Node) problem.Position {
+	return problem.At(e.offset+n.Line, n.Column)
 }
 
 // quoteJSON writes a JSON string, characters verbatim wherever JSON lets

@@ -1,20 +1,22 @@
-package catalog
+package problem
+
+import "slices"
 
 // Rule is one thing that roots, skills, archives and tools.json files are
 // held to.
 type Rule struct {
 	// Name is stable and in kebab case.
 	Name string
-	// Lenient and Strict are what breaking it costs without and with
-	// [Options.Strict].
+	// Lenient and Strict are what breaking it costs without and in
+	// the strict mode.
 	Lenient, Strict Severity
-	// Hint says how to mend it.
+	// Hint says how to repair it.
 	Hint string
 }
 
-// Rules gives every rule, in the order of the documentation. The caller may
+// Rules returns every rule, in the order of the documentation. The caller may
 // change the slice.
-func Rules() []Rule { return append([]Rule(nil), rules...) }
+func Rules() []Rule { return slices.Clone(rules) }
 
 // In the strict column a rule is an Error wherever the reference validator,
 // skills-ref, rejects the skill. In the lenient one it is a Warning wherever
@@ -112,10 +114,7 @@ var rules = []Rule{
 	{"tools-timeout", Error, Error, "give whole milliseconds from 1 to 86400000"},
 }
 
-var ruleByName = func() map[string]Rule {
-	byName := make(map[string]Rule, len(rules))
-	for _, rule := range rules {
-		byName[rule.Name] = rule
-	}
-	return byName
-}()
+// Lookup returns the rule of that name. It panics where there is none.
+func Lookup(name string) Rule {
+	return rules[slices.IndexFunc(rules, func(r Rule) bool { return r.Name == name })]
+}

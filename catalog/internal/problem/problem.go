@@ -1,0 +1,123 @@
+// Package problem has the rules that skills, archives and tools.json files are
+// held to, and the problems that breaking them makes.
+package problem
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
+)
+
+// Severity is what a problem costs.
+type Severity int
+
+const (
+	// None is what is not reported: a rule that the strict mode alone looks
+	// at. No [Problem] has it.
+	None Severity = iota - 1
+	// Warning is a fault in spite of which the skill is published.
+	Warning
+	// Error is a fault that keeps a skill, or a root, out of the catalog.
+	Error
+)
+
+// String returns "none", "warning" or "error".
+func (s Severity) String() string {
+	switch s {
+	case None:
+		return "none"
+	case Error:
+		return "error"
+	}
+	return "warning"
+}
+
+// Problem is one fault in a skill folder, in words its author can act on.
+type Problem struct {
+	Severity Severity
+	// Skill is the skill's name where it is known, or empty.
+	Skill string
+	// File is the absolute host path at fault. For a file inside an archive
+	// it is the archive's path followed by the path in the archive.
+	File string
+	// Line and Column count from 1, columns in characters; 0 means that they
+	// are not known.
+	Line, Column int
+	// Rule is the stable kebab-case name of the broken rule, such as
+	// "name-format". [Rules] lists them all.
+	Rule string
+	// Message says what is wrong.
+	Message string
+	// Hint says what to do about it.
+	Hint string
+}
+
+// maxFileProblems bounds how many problems of one file are reported, and
+// maxFileWarnings how many of them before an error are warnings: a hostile
+// file could have thousands.
+const (
+	maxFileProblems = 200
+	maxFileWarnings = 100
+)
+
+// Report collects the problems of one file.
+type Report struct {
+	File     string
+	Strict   bool
+	Problems []Problem
+	Errors   int // how many were added, beyond the bound too
+}
+
+// Add records that a rule was broken. The severity and the hint are the
+// rule's.
+func (r *Report) Add(rule string, at Position, format string, args ...any) {
+	broken := Lookup(rule)
+	severity := broken.Lenient
+	if r.Strict {
+		severity = broken.Strict
+	}
+	switch severity {
+	case None:
+		return
+	case Error:
+		r.Errors++
+	}
+	if n := len(r.Problems); n >= maxFileProblems || severity == Warning && n >= maxFileWarnings {
+		return
+	}
+	r.Problems = append(r.Problems, Problem{
+		Severity: severity,
+		File:     r.File,
+		Line:     at.Line,
+		Column:   at.Column,
+		Rule:     broken.Name,
+		Message:  fmt.Sprintf(format, args...),
+		Hint:     broken.Hint,
+	})
+}
+
+// Clip shortens untrusted text for a message.
+func Clip(text string) string { return strings.ToValidUTF8(truncate.After(text, 80), "\ufffd") }
+
+// Cause returns the innermost reason of a file error, without its path.
+func Cause(err error) error {
+	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
+		return pathError.Err
+	}
+	return err
+}
+
+// Compare orders problems by file, position, rule and message.
+func Compare(a, b Problem) int {
+	return cmp.Or(
+		cmp.Compare(a.File, b.File),
+		cmp.Compare(a.Line, b.Line),
+		cmp.Compare(a.Column, b.Column),
+		cmp.Compare(a.Rule, b.Rule),
+		cmp.Compare(a.Message, b.Message),
+	)
+}

@@ -1,0 +1,5 @@
+package filestat
+
+import "syscall"
+
+func changedAt(stat *syscall.Stat_t) int64 { return stat.Ctim.Nano() }
