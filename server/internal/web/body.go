@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -26,35 +25,25 @@ const (
 	largeBodyBytes = 64 << 20
 )
 
-// bodies reads the bodies of requests.
-type bodies struct {
-	mu   sync.Mutex
-	held int // bytes beyond smallBodyBytes of all requests
-}
-
 var errTooManyBodies = errors.New("too many long messages at once")
 
-// read reads the body of a request, or answers what cannot be a message. release is to be called when the request
-// is over.
-func (b *bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
-	var held int
-	release = func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.held -= held
-		held = 0
+func newBodies() *budget { return &budget{most: largeBodyBytes, mostOfOne: largeBodyBytes} }
+
+// readBody reads the body of a request, or answers what cannot be a message.
+// release is to be called when the request is over.
+func readBody(bodies *budget, w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
+	held := &share{of: bodies}
+	body, err := collect(w, r, held)
+	if err != nil {
+		held.release()
+		refuseBody(w, err)
+		return nil, nil, false
 	}
-	body, err := b.collect(w, r, &held)
-	if err == nil {
-		return body, release, true
-	}
-	refuseBody(w, err)
-	release()
-	return nil, nil, false
+	return body, held.release, true
 }
 
 // collect reads a body as it comes, and takes memory only for what has come.
-func (b *bodies) collect(w http.ResponseWriter, r *http.Request, held *int) ([]byte, error) {
+func collect(w http.ResponseWriter, r *http.Request, held *share) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
@@ -67,8 +56,8 @@ func (b *bodies) collect(w http.ResponseWriter, r *http.Request, held *int) ([]b
 	for {
 		if len(body) == cap(body) {
 			room := min(2*cap(body), jsonrpc.MaxMessageBytes+1)
-			if err := b.hold(room-smallBodyBytes, held); err != nil {
-				return nil, err
+			if beyond := int64(room - smallBodyBytes); beyond > held.held && !held.raise("", beyond) {
+				return nil, errTooManyBodies
 			}
 			body = append(make([]byte, 0, room), body...)
 		}
@@ -86,21 +75,6 @@ func (b *bodies) collect(w http.ResponseWriter, r *http.Request, held *int) ([]b
 			return nil, err
 		}
 	}
-}
-
-// hold raises what a request holds beyond what every one may.
-func (b *bodies) hold(bytes int, held *int) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if bytes <= *held {
-		return nil
-	}
-	if b.held+bytes-*held > largeBodyBytes {
-		return errTooManyBodies
-	}
-	b.held += bytes - *held
-	*held = bytes
-	return nil
 }
 
 // refuseBody answers a request whose body was not read to its end.

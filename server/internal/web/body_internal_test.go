@@ -14,12 +14,12 @@ import (
 // they are still being read or are being answered, and short ones always get
 // through.
 func TestBodiesAreBounded(t *testing.T) {
-	b := &bodies{}
+	b := newBodies()
 	long := bytes.Repeat([]byte(" "), jsonrpc.MaxMessageBytes)
 	read := func(body io.Reader) (status int, release func()) {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodPost, "/mcp", body)
-		_, release, ok := b.read(w, r)
+		_, release, ok := readBody(b, w, r)
 		if !ok {
 			return w.Code, func() {}
 		}

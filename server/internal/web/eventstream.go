@@ -56,27 +56,23 @@ func (s *eventStream) send(message []byte) error {
 	return http.NewResponseController(s.ResponseWriter).Flush()
 }
 
-// teller returns what writes notices with a tag, which may be nil.
-func (s *eventStream) teller(tag any) func(client.Notice) error {
-	return func(n client.Notice) error {
-		encoded, err := json.Marshal(n.Message(tag))
-		if err != nil {
-			return err
-		}
-		return s.send(encoded)
-	}
-}
-
-// carry writes what a client is to be told among what serve writes, from its
-// first event on and until it returns or ctx ends.
-func (s *eventStream) carry(ctx context.Context, due *client.Client, tell func(client.Notice) error, serve func()) {
+// carry writes the notifications of a client among what serve writes, from its
+// first event on and until it returns or ctx ends. They are tagged unless tag
+// is nil.
+func (s *eventStream) carry(ctx context.Context, c *client.Client, tag any, serve func()) {
 	defer s.endWith(ctx)()
 	ctx, cancel := context.WithCancel(ctx)
 	var draining sync.WaitGroup
 	draining.Go(func() {
 		select {
 		case <-s.begun:
-			due.Drain(ctx, tell)
+			c.Drain(ctx, func(n client.Notice) error {
+				encoded, err := json.Marshal(n.Message(tag))
+				if err != nil {
+					return err
+				}
+				return s.send(encoded)
+			})
 		case <-ctx.Done():
 		}
 	})
@@ -91,7 +87,7 @@ func (s *eventStream) endWith(ctx context.Context) (done func()) {
 	set := make(chan struct{})
 	freed := context.AfterFunc(ctx, func() {
 		defer close(set)
-		_ = http.NewResponseController(s.ResponseWriter).SetWriteDeadline(time.Now().Add(streamEnd))
+		hurry(s.ResponseWriter, streamEnd)
 	})
 	return func() {
 		if !freed() {

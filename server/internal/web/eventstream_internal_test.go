@@ -30,7 +30,7 @@ func TestStreamEndsWithItsDeadline(t *testing.T) {
 		w := &lateWriter{ResponseRecorder: httptest.NewRecorder()}
 		ctx, end := context.WithCancel(t.Context())
 		stream := newEventStream(w)
-		stream.carry(ctx, client.New(), stream.teller(nil), end)
+		stream.carry(ctx, client.New(), nil, end)
 		if !w.set.Load() {
 			t.Error("the deadline is still to be set")
 		}

@@ -32,8 +32,8 @@ const (
 
 // httpSession is a session over streamable HTTP before 2026-07-28.
 type httpSession struct {
-	id  string
-	due *client.Client
+	*client.Client
+	id string
 	// ctx is that of what runs for the session.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -42,15 +42,15 @@ type httpSession struct {
 	running, present int
 	// absent cancels what runs, while nobody is present.
 	absent *time.Timer
-	// idle is its place among the idle ones, where nothing is running.
+	// idle is its element among the idle ones, where nothing is running.
 	idle  *list.Element
 	since time.Time // since when it is idle
 }
 
-// httpSessions gives out session ids as the library does and knows what each
+// httpSessions makes session ids as the library does and knows what each
 // session has under way. It remembers which ones have ended, for those are
 // answered with 404 from then on (MCP 2025-11-25, Transports, Session
-// Management). Ids of sessions that it never gave out are fine otherwise, so
+// Management). Ids of sessions that it never made are fine otherwise, so
 // that no client loses its session over a restart of the server.
 type httpSessions struct {
 	mcpserver.StatelessGeneratingSessionIdManager
@@ -60,12 +60,11 @@ type httpSessions struct {
 	subs  *client.Subscriptions
 	forgo func(id string) // takes a session out of the library
 
-	mu     sync.Mutex
-	byID   map[string]*httpSession
-	idle   list.List // of *httpSession, the longest idle one first
-	ended  map[string]struct{}
-	ring   []string // the keys of ended, in order of their end
-	oldest int      // where in a full ring the oldest is
+	mu       sync.Mutex
+	byID     map[string]*httpSession
+	idle     list.List // of *httpSession, the longest idle one first
+	ended    map[string]struct{}
+	endedIDs []string // the keys of ended, in order of their end
 }
 
 func newHTTPSessions(ctx context.Context, now func() time.Time, subs *client.Subscriptions) *httpSessions {
@@ -81,26 +80,12 @@ func (s *httpSessions) Generate() string {
 	return id
 }
 
-// Validate implements [mcpserver.SessionIdManager].
-func (s *httpSessions) Validate(id string) (terminated bool, err error) {
-	if _, err := s.StatelessGeneratingSessionIdManager.Validate(id); err != nil {
-		return false, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, terminated = s.ended[id]
-	return terminated, nil
-}
-
-// Terminate implements [mcpserver.SessionIdManager]; see end.
-func (s *httpSessions) Terminate(string) (notAllowed bool, err error) { return false, nil }
-
 // open makes a session; the caller holds the lock.
 func (s *httpSessions) open(id string) *httpSession {
-	session := &httpSession{id: id, due: client.New()}
+	session := &httpSession{Client: client.New(), id: id}
 	session.ctx, session.cancel = context.WithCancel(s.ctx)
 	s.byID[id] = session
-	s.subs.Join(session.due, func(string) bool { return true })
+	s.subs.Join(session.Client, func(string) bool { return true })
 	return session
 }
 
@@ -113,38 +98,32 @@ func (s *httpSessions) rest(session *httpSession) {
 // room makes room for one more session, and reports whether there is any.
 func (s *httpSessions) room() bool {
 	s.mu.Lock()
-	ended, room := s.clear()
-	s.mu.Unlock()
-	s.forgoAll(ended)
-	return room
+	defer s.mu.Unlock()
+	return s.clear()
 }
 
 // expire ends the sessions that have been idle for too long.
 func (s *httpSessions) expire() {
 	s.mu.Lock()
-	ended := s.overdue()
-	s.mu.Unlock()
-	s.forgoAll(ended)
+	defer s.mu.Unlock()
+	s.overdue()
 }
 
 // end ends a session: what runs for it is canceled, and it is answered with
 // 404 from now on.
 func (s *httpSessions) end(id string) *httpRefusal {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	no := s.check(id)
 	if no == nil {
 		s.close(id)
-	}
-	s.mu.Unlock()
-	if no == nil {
-		s.forgo(id)
 	}
 	return no
 }
 
 // check refuses what is no session; the caller holds the lock.
 func (s *httpSessions) check(id string) *httpRefusal {
-	if _, err := s.StatelessGeneratingSessionIdManager.Validate(id); err != nil {
+	if _, err := s.Validate(id); err != nil {
 		return &httpRefusal{http.StatusNotFound, "Invalid session ID"}
 	}
 	if _, over := s.ended[id]; over {
@@ -153,70 +132,53 @@ func (s *httpSessions) check(id string) *httpRefusal {
 	return nil
 }
 
-// overdue closes the sessions that have been idle for too long, and returns
-// their ids; the caller holds the lock.
-func (s *httpSessions) overdue() (ended []string) {
-	for {
-		longest := s.idle.Front()
-		if longest == nil || s.now().Sub(longest.Value.(*httpSession).since) < sessionIdle {
-			return ended
-		}
-		ended = append(ended, s.close(longest.Value.(*httpSession).id))
+// longestIdle returns the session that has been idle for longest, or nil; the
+// caller holds the lock.
+func (s *httpSessions) longestIdle() *httpSession {
+	if first := s.idle.Front(); first != nil {
+		return first.Value.(*httpSession)
+	}
+	return nil
+}
+
+// overdue closes the sessions that have been idle for too long; the caller
+// holds the lock.
+func (s *httpSessions) overdue() {
+	for idle := s.longestIdle(); idle != nil && s.now().Sub(idle.since) >= sessionIdle; idle = s.longestIdle() {
+		s.close(idle.id)
 	}
 }
 
-// clear closes sessions until there is room for one more; the caller holds
-// the lock.
-func (s *httpSessions) clear() (ended []string, room bool) {
-	ended = s.overdue()
+// clear closes sessions until there is room for one more, and reports whether
+// there is; the caller holds the lock.
+func (s *httpSessions) clear() bool {
+	s.overdue()
 	if len(s.byID) < maxSessions {
-		return ended, true
+		return true
 	}
-	longest := s.idle.Front()
-	if longest == nil {
-		return ended, false
+	idle := s.longestIdle()
+	if idle == nil {
+		return false
 	}
-	return append(ended, s.close(longest.Value.(*httpSession).id)), true
+	s.close(idle.id)
+	return true
 }
 
-// close takes a session away; the caller holds the lock, and calls forgo
-// without it.
-func (s *httpSessions) close(id string) string {
+// close ends a session, and remembers that it has ended in the place of the
+// one that ended first where there is no room; the caller holds the lock.
+func (s *httpSessions) close(id string) {
 	if session := s.byID[id]; session != nil {
 		session.cancel()
-		s.subs.Leave(session.due)
-		if session.idle != nil {
-			s.idle.Remove(session.idle)
-		}
-		if session.absent != nil {
-			session.absent.Stop()
-		}
+		s.subs.Leave(session.Client)
+		s.wake(session)
 		delete(s.byID, id)
 	}
-	s.remember(id)
-	return id
-}
-
-func (s *httpSessions) forgoAll(ids []string) {
-	for _, id := range ids {
-		s.forgo(id)
-	}
-}
-
-// remember notes that a session has ended, in the place of the oldest one
-// where there is no room; the caller holds the lock.
-func (s *httpSessions) remember(id string) {
-	if _, ok := s.ended[id]; ok {
-		return
-	}
+	s.forgo(id)
 	s.ended[id] = struct{}{}
-	if len(s.ring) < maxEndedSessions {
-		s.ring = append(s.ring, id)
-		return
+	if s.endedIDs = append(s.endedIDs, id); len(s.endedIDs) > maxEndedSessions {
+		delete(s.ended, s.endedIDs[0])
+		s.endedIDs = s.endedIDs[1:]
 	}
-	delete(s.ended, s.ring[s.oldest])
-	s.ring[s.oldest] = id
-	s.oldest = (s.oldest + 1) % maxEndedSessions
 }
 
 // httpRefusal is an HTTP status and its reason.
@@ -225,33 +187,31 @@ type httpRefusal struct {
 	reason string
 }
 
-// enter begins a request of a session, until leave is called. Otherwise it
-// says why the request is refused.
-func (s *httpSessions) enter(r *http.Request, id string) (session *httpSession, leave func(), no *httpRefusal) {
+// enter begins a request of a session, until leave is called. ctx is that of
+// what runs for the session from now on. Otherwise no says why the request is
+// refused.
+func (s *httpSessions) enter(r *http.Request, id string) (session *httpSession, ctx context.Context, leave func(), no *httpRefusal) {
 	s.mu.Lock()
-	ended := s.overdue()
-	session, no = s.byID[id], s.check(id)
-	if no == nil && session == nil {
-		more, room := s.clear()
-		if ended = append(ended, more...); room {
-			session = s.open(id)
-		} else {
-			no = &httpRefusal{http.StatusServiceUnavailable, "Too many sessions; try again later"}
+	defer s.mu.Unlock()
+	s.overdue()
+	if no := s.check(id); no != nil {
+		return nil, nil, nil, no
+	}
+	if session = s.byID[id]; session == nil {
+		if !s.clear() {
+			return nil, nil, nil, &httpRefusal{http.StatusServiceUnavailable, "Too many sessions; try again later"}
 		}
+		session = s.open(id)
 	}
-	if no == nil {
-		s.begin(session)
-	}
-	s.mu.Unlock()
-	s.forgoAll(ended)
-	if no != nil {
-		return nil, nil, no
-	}
-	return session, s.while(r.Context(), session), nil
+	s.wake(session)
+	session.running++
+	session.present++
+	return session, session.ctx, s.while(r.Context(), session), nil
 }
 
-// begin notes a request of a session; the caller holds the lock.
-func (s *httpSessions) begin(session *httpSession) {
+// wake notes that a session is neither idle nor without its client; the caller
+// holds the lock.
+func (s *httpSessions) wake(session *httpSession) {
 	if session.idle != nil {
 		s.idle.Remove(session.idle)
 		session.idle = nil
@@ -260,8 +220,6 @@ func (s *httpSessions) begin(session *httpSession) {
 		session.absent.Stop()
 		session.absent = nil
 	}
-	session.running++
-	session.present++
 }
 
 // while follows a request to its end, and to that of its connection.
@@ -288,23 +246,21 @@ func (s *httpSessions) while(connection context.Context, session *httpSession) (
 // lock.
 func (s *httpSessions) depart(session *httpSession) {
 	session.present--
-	if session.present > 0 || session.running == 0 || s.byID[session.id] != session {
+	if !s.deserted(session) {
 		return
 	}
 	session.absent = time.AfterFunc(absence, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if session.present > 0 || session.running == 0 || s.byID[session.id] != session {
-			return
+		if s.deserted(session) {
+			session.cancel()
+			session.ctx, session.cancel = context.WithCancel(s.ctx)
 		}
-		session.cancel()
-		session.ctx, session.cancel = context.WithCancel(s.ctx)
 	})
 }
 
-// context returns that of what runs for a session from now on.
-func (s *httpSessions) context(session *httpSession) context.Context {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return session.ctx
+// deserted reports whether something runs for a session whose client has no
+// connection; the caller holds the lock.
+func (s *httpSessions) deserted(session *httpSession) bool {
+	return session.present == 0 && session.running > 0 && s.byID[session.id] == session
 }

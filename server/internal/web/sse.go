@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
@@ -27,10 +25,7 @@ const maxSSECalls = 1000
 // the router, lets requests outlive their client, and opens its streams to
 // every origin.
 type sseEndpoint struct {
-	router *router.Router
-	subs   *client.Subscriptions
-	bodies *bodies
-	unread *unread
+	*shared
 
 	mu       sync.Mutex
 	sessions map[string]*sseSession
@@ -48,19 +43,19 @@ type sseSession struct {
 
 // open serves a stream.
 func (e *sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
-	_, release, ok := e.bodies.read(w, r)
+	_, release, ok := readBody(e.bodies, w, r)
 	if !ok {
 		return
 	}
 	release()
-	if !e.subs.Room() {
+	if !e.Subscriptions.Room() {
 		http.Error(w, "Too many clients; try again later", http.StatusServiceUnavailable)
 		return
 	}
 	id := rand.Text()
 	session := &sseSession{ctx: r.Context(), stream: newEventStream(w), slots: make(chan struct{}, maxSSECalls)}
 	var err error
-	if session.Session, err = stream.Open(r.Context(), e.router, e.subs, id, session.write); err != nil {
+	if session.Session, err = stream.Open(r.Context(), e.Router, e.Subscriptions, id, session.write); err != nil {
 		http.Error(w, "The session cannot be opened", http.StatusInternalServerError)
 		return
 	}
@@ -75,9 +70,6 @@ func (e *sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
 func (e *sseEndpoint) enter(id string, session *sseSession) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.sessions == nil {
-		e.sessions = map[string]*sseSession{}
-	}
 	e.sessions[id] = session
 }
 
@@ -102,23 +94,18 @@ func (s *sseSession) begin(id string) {
 func (s *sseSession) write(message []byte) error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	s.hurry()
-	return s.stream.send(message)
-}
-
-// hurry bounds how long the client may take to read what is written next.
-func (s *sseSession) hurry() {
 	timeout := unreadTimeout
 	if s.ctx.Err() != nil {
 		timeout = streamEnd
 	}
-	_ = http.NewResponseController(s.stream.ResponseWriter).SetWriteDeadline(time.Now().Add(timeout))
+	hurry(s.stream.ResponseWriter, timeout)
+	return s.stream.send(message)
 }
 
 // message takes one message, and answers a request on the session's stream.
 func (e *sseEndpoint) message(w http.ResponseWriter, r *http.Request) {
 	id := r.URL.Query().Get("sessionId")
-	body, release, ok := e.bodies.read(w, r)
+	body, release, ok := readBody(e.bodies, w, r)
 	if !ok {
 		return
 	}
@@ -163,7 +150,7 @@ func (e *sseEndpoint) take(id string, head jsonrpc.Message, body []byte, done fu
 		defer func() { <-session.slots }()
 		defer done()
 		defer end()
-		ctx, read := e.unread.begin(ctx, func() {})
+		ctx, read := whileUnread(ctx, e.unread, func() {})
 		defer read()
 		session.answer(ctx, head, body)
 	})

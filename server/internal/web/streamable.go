@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -20,28 +19,26 @@ import (
 // library, gives every request the lifetime that its protocol version asks
 // for, and carries what clients are to be told of changes.
 type mcpEndpoint struct {
-	opts     Options
-	unread   *unread
-	bodies   *bodies
+	*shared
 	sessions *httpSessions
 	// next is the router, and behind it the library.
 	next func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte)
 }
 
-func newMCPEndpoint(ctx context.Context, opts Options, bodies *bodies, unread *unread) *mcpEndpoint {
-	sessions := newHTTPSessions(ctx, opts.Now, opts.Subscriptions)
+func newMCPEndpoint(ctx context.Context, shared *shared) *mcpEndpoint {
+	sessions := newHTTPSessions(ctx, shared.Now, shared.Subscriptions)
 	// Our own check of Host is stricter than the library's, and knows the
 	// hosts that the operator allows.
-	library := mcpserver.NewStreamableHTTPServer(opts.Router.Library,
+	library := mcpserver.NewStreamableHTTPServer(shared.Router.Library,
 		mcpserver.WithSessionIdManager(sessions),
 		mcpserver.WithDisableLocalhostProtection(true),
-		mcpserver.WithStreamableHTTPLogger(opts.Log))
+		mcpserver.WithStreamableHTTPLogger(shared.Log))
 	sessions.forgo = func(id string) {
 		library.Handle(discarded{}, &mcpserver.HTTPRequest{Method: http.MethodDelete, Context: ctx,
 			Header: http.Header{mcpserver.HeaderKeySessionID: {id}}})
 	}
-	return &mcpEndpoint{opts: opts, bodies: bodies, unread: unread, sessions: sessions, next: func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
-		opts.Router.ServeHTTP(library, w, r, head, body)
+	return &mcpEndpoint{shared: shared, sessions: sessions, next: func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
+		shared.Router.ServeHTTP(library, w, r, head, body)
 	}}
 }
 
@@ -55,14 +52,12 @@ func (discarded) Flush()                      {}
 func (discarded) CanStream() bool             { return false }
 
 func (e *mcpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, release, ok := e.bodies.read(w, r)
+	body, release, ok := readBody(e.bodies, w, r)
 	if !ok {
 		return
 	}
 	defer release()
-	ctx, done := e.unread.begin(r.Context(), func() {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(unreadTimeout))
-	})
+	ctx, done := whileUnread(r.Context(), e.unread, func() { hurry(w, unreadTimeout) })
 	defer done()
 	r = r.WithContext(request.WithSender(ctx, sender(r)))
 	var head jsonrpc.Message
@@ -126,14 +121,14 @@ func (e *mcpEndpoint) initialize(w http.ResponseWriter, r *http.Request, head js
 // listen serves a request to listen, and tells its client of changes once it
 // is acknowledged.
 func (e *mcpEndpoint) listen(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
-	due, ok := e.opts.Subscriptions.Listen(head)
+	due, ok := e.Subscriptions.Listen(head)
 	if !ok {
 		refuse(w, http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, "too many clients listen; try again later")
 		return
 	}
-	defer e.opts.Subscriptions.Leave(due)
+	defer e.Subscriptions.Leave(due)
 	stream := newEventStream(&listenWriter{ResponseWriter: w})
-	stream.carry(r.Context(), due, stream.teller(head.ID), func() {
+	stream.carry(r.Context(), due, head.ID, func() {
 		e.next(stream, r.WithContext(client.With(r.Context(), due)), head, body)
 	})
 }
@@ -147,37 +142,30 @@ func (e *mcpEndpoint) inSession(w http.ResponseWriter, r *http.Request, id strin
 		}
 		return
 	}
-	session, leave, no := e.sessions.enter(r, id)
+	session, lasting, leave, no := e.sessions.enter(r, id)
 	if no != nil {
 		http.Error(w, no.reason, no.status)
 		return
 	}
 	defer leave()
-	lasting := e.sessions.context(session)
-	if r.Method == http.MethodGet {
-		ctx, cancel := during(r.Context(), lasting)
-		defer cancel()
-		stream := newEventStream(w)
-		stream.carry(ctx, session.due, stream.teller(nil), func() { e.next(stream, r.WithContext(ctx), head, body) })
-		return
+	ctx := r.Context()
+	if r.Method != http.MethodGet {
+		ctx = context.WithoutCancel(ctx)
 	}
-	if head.Method == string(mcp.MethodNotificationCancelled) {
-		session.due.Cancel(head.Params)
+	ctx, cancel := context.WithCancel(client.With(ctx, session.Client))
+	defer cancel()
+	defer context.AfterFunc(lasting, cancel)()
+	r = r.WithContext(ctx)
+	switch {
+	case r.Method == http.MethodGet:
+		stream := newEventStream(w)
+		stream.carry(ctx, session.Client, nil, func() { e.next(stream, r, head, body) })
+		return
+	case head.Method == string(mcp.MethodNotificationCancelled):
+		session.Cancel(head.Params)
 		body = []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`)
 	}
-	ctx, cancel := during(context.WithoutCancel(r.Context()), lasting)
-	defer cancel()
-	e.next(w, r.WithContext(client.With(ctx, session.due)), head, body)
-}
-
-// during returns ctx as long as another one lasts too.
-func during(ctx, other context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(other, cancel)
-	return ctx, func() {
-		stop()
-		cancel()
-	}
+	e.next(w, r, head, body)
 }
 
 // sender names who sent an HTTP request, as far as that is known: the address,

@@ -2,7 +2,7 @@ package web
 
 import (
 	"context"
-	"sync"
+	"net/http"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
@@ -20,59 +20,26 @@ const (
 	unreadTimeout = time.Minute
 )
 
-// unread knows what the answers hold that clients have not read.
-type unread struct {
-	mu       sync.Mutex
-	held     int64
-	byCaller map[string]int64
-}
+func newUnread() *budget { return &budget{most: unreadBytes, mostOfOne: unreadBytesOfOne} }
 
-// unreadAnswer is what the answer to one request holds.
-type unreadAnswer struct {
-	of     *unread
-	long   func() // called where the answer is a long one
-	bytes  int64
-	caller string
-}
-
-// begin has what [request.Reserve] takes for a request counted, until done is
-// called. On stdio turns and the outbox bound the same.
-func (u *unread) begin(ctx context.Context, long func()) (_ context.Context, done func()) {
-	answer := &unreadAnswer{of: u, long: long}
-	return request.WithReserve(ctx, answer.reserve), answer.done
-}
-
-func (a *unreadAnswer) done() {
-	if a.bytes == 0 {
-		return
-	}
-	u := a.of
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.held -= a.bytes
-	if u.byCaller[a.caller] -= a.bytes; u.byCaller[a.caller] == 0 {
-		delete(u.byCaller, a.caller)
-	}
-}
-
-func (a *unreadAnswer) reserve(ctx context.Context, bytes int64) error {
-	if bytes <= max(a.bytes, smallBodyBytes) {
+// whileUnread has what [request.Reserve] takes for a request counted until done
+// is called, and calls long for an answer that is long. On stdio turns and the
+// outbox bound the same.
+func whileUnread(ctx context.Context, unread *budget, long func()) (_ context.Context, done func()) {
+	answer := &share{of: unread}
+	return request.WithReserve(ctx, func(ctx context.Context, bytes int64) error {
+		if bytes <= max(answer.held, smallBodyBytes) {
+			return nil
+		}
+		if !answer.raise(request.Caller(ctx), bytes) {
+			return failure.New(failure.SandboxBusy, "Read the answers that are under way, then try again.", "too many long answers have not been read")
+		}
+		long()
 		return nil
-	}
-	u := a.of
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	a.caller = request.Caller(ctx)
-	more := bytes - a.bytes
-	if u.held+more > unreadBytes || u.byCaller[a.caller]+more > unreadBytesOfOne {
-		return failure.New(failure.SandboxBusy, "Read the answers that are under way, then try again.", "too many long answers have not been read")
-	}
-	if u.byCaller == nil {
-		u.byCaller = map[string]int64{}
-	}
-	u.held += more
-	u.byCaller[a.caller] += more
-	a.bytes = bytes
-	a.long()
-	return nil
+	}), answer.release
+}
+
+// hurry bounds how long a client may take to read what is written next.
+func hurry(w http.ResponseWriter, timeout time.Duration) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout))
 }

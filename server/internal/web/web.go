@@ -36,6 +36,12 @@ type Options struct {
 	Log *slog.Logger
 }
 
+// shared is what all endpoints have.
+type shared struct {
+	Options
+	bodies, unread *budget
+}
+
 // Server serves clients over HTTP.
 type Server struct {
 	handler  http.Handler
@@ -47,9 +53,9 @@ type Server struct {
 // Host or Origin is neither loopback nor an allowed host are refused, so that
 // no web page can reach the server by DNS rebinding or across origins.
 func New(ctx context.Context, opts Options) *Server {
-	bodies, unread := &bodies{}, &unread{}
-	endpoint := newMCPEndpoint(ctx, opts, bodies, unread)
-	sse := &sseEndpoint{router: opts.Router, subs: opts.Subscriptions, bodies: bodies, unread: unread}
+	shared := &shared{Options: opts, bodies: newBodies(), unread: newUnread()}
+	endpoint := newMCPEndpoint(ctx, shared)
+	sse := &sseEndpoint{shared: shared, sessions: map[string]*sseSession{}}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", endpoint)
 	mux.HandleFunc("GET /sse", sse.open)
