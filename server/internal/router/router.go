@@ -197,15 +197,13 @@ func (rt *Router) Route(ctx context.Context, head jsonrpc.Message, message json.
 	return Refusal(head, failure.Of(err))
 }
 
-func (rt *Router) route(ctx context.Context, head jsonrpc.Message, message json.RawMessage) (_ []byte, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			rt.Log.Error("request panicked", "method", head.Method, "panic", cause, "stack", string(debug.Stack()))
-			err = fmt.Errorf("panic: %v", cause)
-		}
-	}()
+func (rt *Router) route(ctx context.Context, head jsonrpc.Message, message json.RawMessage) ([]byte, error) {
 	ctx, message, a := rt.admit(ctx, head, message)
-	encoded, err := json.Marshal(rt.Library.HandleMessage(ctx, message))
+	response, err := rt.handle(ctx, message)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := json.Marshal(response)
 	if err == nil && a.changes() {
 		encoded, _ = a.rewrite(encoded)
 	}
@@ -214,12 +212,17 @@ func (rt *Router) route(ctx context.Context, head jsonrpc.Message, message json.
 
 // Forward passes on what needs no answer.
 func (rt *Router) Forward(ctx context.Context, message json.RawMessage) {
+	_, _ = rt.handle(ctx, message)
+}
+
+func (rt *Router) handle(ctx context.Context, message json.RawMessage) (response mcp.JSONRPCMessage, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			rt.Log.Error("notification panicked", "panic", cause, "stack", string(debug.Stack()))
+			rt.Log.Error("message panicked", "panic", cause, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", cause)
 		}
 	}()
-	rt.Library.HandleMessage(ctx, message)
+	return rt.Library.HandleMessage(ctx, message), nil
 }
 
 // Refusal is the answer to a request that the library has no part in.

@@ -78,23 +78,17 @@ func (f *front) serve(ctx context.Context, head jsonrpc.Message, line []byte) {
 		defer end()
 	}
 	response := f.session.Answer(worked, head, line)
-	_ = f.out.put(func() []byte {
-		if client.Canceled(ctx) {
-			return nil
-		}
-		return append(response, '\n')
-	})
+	_ = f.out.put(append(response, '\n'), func() bool { return !client.Canceled(ctx) })
 }
 
 // write writes a message that is no answer.
 func (f *front) write(message []byte) error {
-	return f.out.put(func() []byte { return append(message, '\n') })
+	return f.out.put(append(message, '\n'), func() bool { return true })
 }
 
 // refuse answers what is not served.
 func (f *front) refuse(message []byte) {
-	if err := f.out.refuse(append(message, '\n')); err != nil {
-		f.out.fail(err)
+	if f.out.refuse(append(message, '\n')) != nil {
 		f.stop()
 	}
 }

@@ -13,11 +13,9 @@ const (
 	maxRefusalsBytes = 4 << 20
 )
 
-// outbox holds lines for a client until it reads them, so that no reader
-// waits for a client, and no more of them than it may.
+// outbox holds lines for a client until it reads them, so that the reader of
+// its messages waits for no write, and no more of them than it may.
 type outbox struct {
-	turn sync.Mutex // of the one that waits for room
-
 	mu       sync.Mutex
 	changed  *sync.Cond
 	lines    lineQueue
@@ -34,13 +32,15 @@ type lineQueue struct {
 }
 
 func (q *lineQueue) add(line []byte) {
-	if len(line) > 0 {
-		q.lines = append(q.lines, line)
-		q.bytes += len(line)
-	}
+	q.lines = append(q.lines, line)
+	q.bytes += len(line)
 }
 
+// take returns the first line, or nil.
 func (q *lineQueue) take() []byte {
+	if len(q.lines) == 0 {
+		return nil
+	}
 	line := q.lines[0]
 	q.lines[0] = nil
 	q.lines = q.lines[1:]
@@ -54,7 +54,7 @@ func newOutbox() *outbox {
 	return o
 }
 
-// run writes lines until the outbox is closed and empty, or writing fails.
+// run writes lines until the outbox is closed and empty, or has failed.
 func (o *outbox) run(out io.Writer) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -62,16 +62,12 @@ func (o *outbox) run(out io.Writer) error {
 		for !o.closed && o.err == nil && o.empty() {
 			o.changed.Wait()
 		}
-		var line []byte
-		switch {
-		case o.err != nil:
-			return o.err
-		case len(o.refusals.lines) > 0:
-			line = o.refusals.take()
-		case len(o.lines.lines) > 0:
+		line := o.refusals.take()
+		if line == nil {
 			line = o.lines.take()
-		default:
-			return nil
+		}
+		if line == nil || o.err != nil {
+			return o.err
 		}
 		o.writing = true
 		o.changed.Broadcast()
@@ -84,48 +80,42 @@ func (o *outbox) run(out io.Writer) error {
 	}
 }
 
-// put adds the line that make returns, if any, when there is room for it.
-func (o *outbox) put(make func() []byte) error {
-	o.turn.Lock()
-	defer o.turn.Unlock()
+// put adds a line when there is room for it, if it is wanted then.
+func (o *outbox) put(line []byte, wanted func() bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil && o.lines.bytes >= maxOutboxBytes {
 		o.changed.Wait()
 	}
-	if o.err != nil {
-		return o.err
+	if o.err == nil && wanted() {
+		o.lines.add(line)
+		o.changed.Broadcast()
 	}
-	o.lines.add(make())
-	o.changed.Broadcast()
-	return nil
+	return o.err
 }
 
-// refuse adds a line at once. It fails where the client has not read too many
-// of them.
+// refuse adds a line at once. Where the client has not read too many of them,
+// the outbox fails.
 func (o *outbox) refuse(line []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.refusals.bytes >= maxRefusalsBytes {
-		return errNotReading
+		o.err = cmp.Or(o.err, errNotReading)
 	}
 	o.refusals.add(line)
 	o.changed.Broadcast()
 	return o.err
 }
 
-// fail ends the outbox, whatever it holds.
-func (o *outbox) fail(err error) {
+// fail ends the outbox, whatever it holds, where it is not empty. It returns
+// the first error.
+func (o *outbox) fail(err error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.err = cmp.Or(o.err, err)
-	o.changed.Broadcast()
-}
-
-// failure returns the first error.
-func (o *outbox) failure() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	if !o.empty() {
+		o.err = cmp.Or(o.err, err)
+		o.changed.Broadcast()
+	}
 	return o.err
 }
 
@@ -142,14 +132,7 @@ func (o *outbox) flush(ctx context.Context) {
 	await(ctx, o.changed, func() bool { return o.err != nil || o.empty() })
 }
 
-// idle reports whether the client has read everything.
-func (o *outbox) idle() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.empty()
-}
-
-// empty is idle with the lock held.
+// empty reports whether the client has read everything. The lock is held.
 func (o *outbox) empty() bool { return !o.writing && len(o.lines.lines)+len(o.refusals.lines) == 0 }
 
 // await waits until a condition is met, or the context ends. What changes it

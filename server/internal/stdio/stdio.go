@@ -57,9 +57,10 @@ func Serve(ctx context.Context, rt *router.Router, subs *client.Subscriptions, i
 	f.session = session
 	f.handlers.Go(session.Run)
 	written := make(chan struct{})
+	var failed error // of what is written
 	go func() {
 		defer close(written)
-		if f.out.run(out) != nil {
+		if failed = f.out.run(out); failed != nil {
 			cancel()
 		}
 	}()
@@ -78,13 +79,9 @@ func Serve(ctx context.Context, rt *router.Router, subs *client.Subscriptions, i
 	}()
 	select {
 	case <-ended:
-		return cmp.Or(err, f.out.failure())
+		return cmp.Or(err, failed)
 	case <-time.After(drainTimeout + stopTimeout):
-		if f.out.idle() {
-			return errNotEnding
-		}
-		f.out.fail(errNotReading) // for what waits for room
-		return errNotReading
+		return cmp.Or(f.out.fail(errNotReading), errNotEnding)
 	}
 }
 
