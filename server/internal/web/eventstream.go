@@ -1,11 +1,15 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 )
@@ -14,10 +18,15 @@ import (
 // taken by its client.
 const streamEnd = time.Second
 
+// messageEvent is what an event with a message begins with.
+const messageEvent = "event: message\ndata: "
+
 // eventStream is a response to which events are written from several sides,
-// each in one call: answers, and what a client is to be told.
+// each in one call: answers, and notifications.
 type eventStream struct {
 	http.ResponseWriter
+	// listens says that the response is that to a request to listen.
+	listens bool
 
 	mu    sync.Mutex
 	once  sync.Once
@@ -31,10 +40,36 @@ func newEventStream(w http.ResponseWriter) *eventStream {
 // Unwrap is for [http.ResponseController].
 func (s *eventStream) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
+// Write implements [http.ResponseWriter].
 func (s *eventStream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.listens {
+		s.listens = false
+		if _, err := s.ResponseWriter.Write(missingAcknowledgement(p)); err != nil {
+			return 0, err
+		}
+	}
 	return s.ResponseWriter.Write(p)
+}
+
+// missingAcknowledgement returns the event that should have come before the
+// first one of a request to listen, or nothing. It has to be acknowledged
+// before it ends (MCP 2026-07-28). Where a client asks only for what the server
+// never notifies of, the library acknowledges and ends at once, and then the
+// end may overtake the acknowledgement, which is lost. To be deleted when the
+// library (as of v1.2.1) writes both in order.
+func missingAcknowledgement(first []byte) []byte {
+	message, isEvent := bytes.CutPrefix(first, []byte(messageEvent))
+	var response struct {
+		ID     json.RawMessage `json:"id"`
+		Result json.RawMessage `json:"result"`
+	}
+	if !isEvent || json.Unmarshal(message, &response) != nil || response.Result == nil {
+		return nil
+	}
+	return fmt.Appendf(nil, `%s{"jsonrpc":"2.0","method":%q,"params":{"_meta":{%q:%s},"notifications":{}}}`+"\n\n",
+		messageEvent, mcp.MethodNotificationSubscriptionsAcknowledged, mcp.MetaKeySubscriptionID, response.ID)
 }
 
 // Flush implements [http.Flusher].
@@ -47,7 +82,7 @@ func (s *eventStream) Flush() {
 
 // send writes a message as an event.
 func (s *eventStream) send(message []byte) error {
-	event := append(append([]byte("event: message\ndata: "), message...), "\n\n"...)
+	event := append(append([]byte(messageEvent), message...), "\n\n"...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, err := s.ResponseWriter.Write(event); err != nil {

@@ -127,7 +127,8 @@ func (e *mcpEndpoint) listen(w http.ResponseWriter, r *http.Request, head jsonrp
 		return
 	}
 	defer e.Subscriptions.Leave(due)
-	stream := newEventStream(&listenWriter{ResponseWriter: w})
+	stream := newEventStream(w)
+	stream.listens = true
 	stream.carry(r.Context(), due, head.ID, func() {
 		e.next(stream, r.WithContext(client.With(r.Context(), due)), head, body)
 	})
