@@ -11,8 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// Notice is one thing to tell a client: that a list has changed, or the
-// resource of a URI.
+// Notice says that a list has changed, or the resource of a URI.
 type Notice struct{ Method, URI string }
 
 // Updated is the notice that a resource has changed.
@@ -32,15 +31,16 @@ func (n Notice) Message(tag any) mcp.JSONRPCNotification {
 	return message
 }
 
-// Client holds what one client is still to be told, in order and each once:
-// they are bounded by what the client subscribed to, whether it reads or not,
-// and none is dropped while it is there. A client that is told reads what there
-// is then, so once is enough.
+// Client is one that hears of changes.
 type Client struct {
-	mu      sync.Mutex
+	mu sync.Mutex
+	// pending are the notices that are not sent yet, each once: they are
+	// bounded by what the client subscribed to, whether it reads or not, and
+	// none is dropped while it is there. A client reads what there is when a
+	// notice comes, so once is enough.
 	pending map[Notice]struct{}
 	order   []Notice // the keys of pending
-	// ready holds a token while something may be pending.
+	// ready has a token while something may be pending.
 	ready chan struct{}
 	// running are the client's requests that can be canceled, by the keys of
 	// their ids.
@@ -51,7 +51,7 @@ func New() *Client {
 	return &Client{pending: map[Notice]struct{}{}, ready: make(chan struct{}, 1), running: map[string][]*context.CancelCauseFunc{}}
 }
 
-// Notify notes something to tell.
+// Notify queues a notice.
 func (c *Client) Notify(n Notice) { c.put(n, false) }
 
 // put adds a notice, at the front where it had been taken from there.
@@ -70,7 +70,7 @@ func (c *Client) put(n Notice, front bool) {
 	c.wake()
 }
 
-// wake lets a drain look again; the caller holds the lock.
+// wake lets a drain look again.
 func (c *Client) wake() {
 	select {
 	case c.ready <- struct{}{}:
@@ -95,7 +95,7 @@ func (c *Client) take() (Notice, bool) {
 	return n, true
 }
 
-// drop forgets a notice that nobody wants any more.
+// drop removes a notice that is not wanted any more.
 func (c *Client) drop(n Notice) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,9 +105,9 @@ func (c *Client) drop(n Notice) {
 	}
 }
 
-// Drain hands what is pending to write, one by one and as fast as write
-// returns, until ctx ends or write fails. What write failed for stays
-// pending. Several drains may run at once: each notice goes to one of them.
+// Drain calls write with the notices, one by one and as fast as write returns,
+// until ctx ends or write fails. What write failed for stays pending. Several
+// drains may run at once: each notice goes to one of them.
 func (c *Client) Drain(ctx context.Context, write func(Notice) error) {
 	for {
 		select {
@@ -115,18 +115,13 @@ func (c *Client) Drain(ctx context.Context, write func(Notice) error) {
 			return
 		case <-c.ready:
 		}
-		for {
-			n, ok := c.take()
-			if !ok {
-				break
-			}
-			if err := write(n); err != nil {
-				c.put(n, true)
-				return
-			}
-			if ctx.Err() != nil {
-				return // what is left keeps its token
-			}
+		if ctx.Err() != nil {
+			c.wake() // another drain
+			return
+		}
+		if n, ok := c.take(); ok && write(n) != nil {
+			c.put(n, true)
+			return
 		}
 	}
 }

@@ -21,7 +21,7 @@ const (
 	maxSubscribedBytes = 4 << 20
 	// maxSubscribedBytesOfAll bounds that of all clients.
 	maxSubscribedBytesOfAll = 64 << 20
-	// maxListeners bounds the clients that can be told of changes: sessions,
+	// maxListeners bounds the clients that can hear of changes: sessions,
 	// and open requests to listen. Sessions over HTTP have their own, lower bound.
 	maxListeners = 2000
 )
@@ -29,7 +29,7 @@ const (
 // listener is a client that hears of changes: a session, or one request to
 // listen (from protocol version 2026-07-28 on).
 type listener struct {
-	// hears reports whether it is sent changes of a list.
+	// hears reports whether it is notified of changes of a list.
 	hears func(method string) bool
 	uris  map[string]struct{} // of the resources that it subscribed to
 	bytes int                 // the length of uris
@@ -51,19 +51,12 @@ func (s *Subscriptions) Listen(head jsonrpc.Message) (_ *Client, ok bool) {
 	}
 	var params mcp.SubscriptionsListenParams
 	_ = json.Unmarshal(head.Params, &params) // the library refuses what is wrong
-	filter := params.Notifications
+	hears := map[string]bool{                // tools never change
+		mcp.MethodNotificationPromptsListChanged:   params.Notifications.PromptsListChanged,
+		mcp.MethodNotificationResourcesListChanged: params.Notifications.ResourcesListChanged,
+	}
 	c := New()
-	s.Join(c, func(method string) bool {
-		switch method {
-		case mcp.MethodNotificationToolsListChanged:
-			return filter.ToolsListChanged
-		case mcp.MethodNotificationPromptsListChanged:
-			return filter.PromptsListChanged
-		case mcp.MethodNotificationResourcesListChanged:
-			return filter.ResourcesListChanged
-		}
-		return false
-	})
+	s.Join(c, func(method string) bool { return hears[method] })
 	return c, true
 }
 

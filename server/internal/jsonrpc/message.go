@@ -1,4 +1,4 @@
-// Package jsonrpc reads JSON-RPC messages of clients far enough to tell what
+// Package jsonrpc reads JSON-RPC messages of clients far enough to know what
 // they are, and refuses what is none. What is inside a message is left to the
 // MCP library.
 package jsonrpc
@@ -15,21 +15,21 @@ import (
 // MaxMessageBytes bounds one message of a client, in bytes.
 const MaxMessageBytes = 16 << 20
 
-// Message is the part of a JSON-RPC message that tells what it is.
+// Message is the part of a JSON-RPC message that says what it is.
 type Message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 }
 
+// IsRequest reports whether the message is to be answered.
 func (m Message) IsRequest() bool { return m.Method != "" && len(m.ID) > 0 }
 
+// IsNotification reports whether the message has a method and no answer.
 func (m Message) IsNotification() bool { return m.Method != "" && len(m.ID) == 0 }
 
-func (m Message) IsResponse() bool { return m.Method == "" && len(m.ID) > 0 }
-
-// ProtocolVersion returns the protocol version that a message states, from 2026-07-28
-// on, or nothing.
+// ProtocolVersion returns the protocol version that a message states, from
+// 2026-07-28 on, or nothing.
 func (m Message) ProtocolVersion() string {
 	var params struct {
 		Meta *mcp.Meta `json:"_meta"`

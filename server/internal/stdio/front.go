@@ -2,7 +2,6 @@ package stdio
 
 import (
 	"context"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -17,14 +16,13 @@ import (
 // but input: each request is served in a goroutine of its own, within bounds,
 // and answers go through an outbox.
 type front struct {
-	session  *stream.Session
-	stop     context.CancelFunc
-	out      *outbox
-	pending  *pending
-	turns    turns
-	handlers sync.WaitGroup
-	// shaken closes when the handshake that was read last is over. Only the
-	// reader uses it.
+	session *stream.Session
+	stop    context.CancelFunc
+	out     *outbox
+	pending pending
+	turns   turns
+	// shaken closes when the handshake that was read last is over, and is nil
+	// before. Only the reader uses it.
 	shaken <-chan struct{}
 }
 
@@ -44,26 +42,28 @@ func (f *front) take(line []byte) {
 // accept serves a request, beside others, but after a handshake that came
 // before it.
 func (f *front) accept(head jsonrpc.Message, line []byte) {
-	request := pendingRequest{method: mcp.MCPMethod(head.Method), size: len(line)}
-	if !f.pending.add(request) {
+	done, ok := f.pending.add(mcp.MCPMethod(head.Method), len(line))
+	if !ok {
 		f.refuse(router.Refusal(head, failure.New(failure.SandboxBusy, "Wait until some of yours have been answered, then try again.",
 			"too many requests are pending")))
 		return
 	}
 	ctx, end := f.session.Begin(head)
 	before := f.shaken
-	if request.method == mcp.MethodInitialize {
+	if head.Method == string(mcp.MethodInitialize) {
 		f.shaken = ctx.Done()
 	}
-	f.handlers.Go(func() {
+	go func() {
+		defer done()
 		defer end()
-		defer f.pending.done(request)
-		select {
-		case <-before:
-		case <-ctx.Done():
+		if before != nil {
+			select {
+			case <-before:
+			case <-ctx.Done():
+			}
 		}
 		f.serve(ctx, head, line)
-	})
+	}()
 }
 
 // serve answers a request. What only asks whether the server is there, and a

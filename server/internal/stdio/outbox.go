@@ -129,23 +129,17 @@ func (o *outbox) close() {
 
 // flush waits until all lines are written, or the context ends.
 func (o *outbox) flush(ctx context.Context) {
-	await(ctx, o.changed, func() bool { return o.err != nil || o.empty() })
+	defer context.AfterFunc(ctx, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.changed.Broadcast()
+	})()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.err == nil && !o.empty() && ctx.Err() == nil {
+		o.changed.Wait()
+	}
 }
 
 // empty reports whether the client has read everything. The lock is held.
 func (o *outbox) empty() bool { return !o.writing && len(o.lines.lines)+len(o.refusals.lines) == 0 }
-
-// await waits until a condition is met, or the context ends. What changes it
-// broadcasts.
-func await(ctx context.Context, changed *sync.Cond, met func() bool) {
-	defer context.AfterFunc(ctx, func() {
-		changed.L.Lock()
-		defer changed.L.Unlock()
-		changed.Broadcast()
-	})()
-	changed.L.Lock()
-	defer changed.L.Unlock()
-	for !met() && ctx.Err() == nil {
-		changed.Wait()
-	}
-}

@@ -19,75 +19,69 @@ const (
 	maxPendingBytes = 64 << 20
 )
 
-// pendingRequest is one that is not answered yet.
-type pendingRequest struct {
-	method mcp.MCPMethod
-	size   int
-}
-
-// pending counts the requests that are not answered yet.
+// pending knows the requests that are not answered yet.
 type pending struct {
-	mu      sync.Mutex
-	changed *sync.Cond
-	closed  bool
-	calls   int
-	others  int
-	lasting int // of others, which are answered only when the client ends them
-	bytes   int
+	all sync.WaitGroup
+	// answering are all but those that are answered only when the client ends
+	// them.
+	answering sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	calls  int
+	others int
+	bytes  int
 }
 
-func newPending() *pending {
-	p := &pending{}
-	p.changed = sync.NewCond(&p.mu)
-	return p
-}
-
-// add counts a request, if there is room for it.
-func (p *pending) add(r pendingRequest) bool {
+// add counts a request until done is called, if there is room for it.
+func (p *pending) add(method mcp.MCPMethod, size int) (done func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	count, most := p.others, maxPendingOthers
-	if r.method == mcp.MethodToolsCall {
-		count, most = p.calls, maxPendingCalls
+	count, most := &p.others, maxPendingOthers
+	if method == mcp.MethodToolsCall {
+		count, most = &p.calls, maxPendingCalls
 	}
-	if p.closed || count >= most || p.bytes+r.size > maxPendingBytes {
-		return false
+	if p.closed || *count >= most || p.bytes+size > maxPendingBytes {
+		return nil, false
 	}
-	p.count(r, 1)
-	return true
-}
-
-// done takes a request off.
-func (p *pending) done(r pendingRequest) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.count(r, -1)
-	p.changed.Broadcast()
-}
-
-// count adds a request to the sums, or takes it off. The lock is held.
-func (p *pending) count(r pendingRequest, by int) {
-	p.bytes += by * r.size
-	switch r.method {
-	case mcp.MethodToolsCall:
-		p.calls += by
-	case mcp.MethodSubscriptionsListen:
-		p.lasting += by
-		p.others += by
-	default:
-		p.others += by
+	*count++
+	p.bytes += size
+	groups := []*sync.WaitGroup{&p.all, &p.answering}
+	if method == mcp.MethodSubscriptionsListen {
+		groups = groups[:1]
 	}
+	for _, group := range groups {
+		group.Add(1)
+	}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		*count--
+		p.bytes -= size
+		for _, group := range groups {
+			group.Done()
+		}
+	}, true
 }
 
 // settle waits until every request is answered, but for those that last as
-// long as the client, or the context ends.
+// long as the client, or the context ends. No request is added meanwhile.
 func (p *pending) settle(ctx context.Context) {
-	await(ctx, p.changed, func() bool { return p.calls+p.others == p.lasting })
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		p.answering.Wait()
+	}()
+	select {
+	case <-answered:
+	case <-ctx.Done():
+	}
 }
 
-// close lets no request be added any more.
+// close lets no request be added any more, and waits for those that were.
 func (p *pending) close() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.closed = true
+	p.mu.Unlock()
+	p.all.Wait()
 }

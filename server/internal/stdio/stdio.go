@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -40,22 +41,22 @@ var (
 	errNotEnding  = errors.New("some requests did not end in time when they were canceled")
 )
 
-// Serve serves a client until the input ends or ctx does. At the end of input
-// it answers what it has read, within a bound, so that requests can be piped
-// in. Nothing but protocol messages is written to out. A Read of in that blocks
-// at the end is left behind: it cannot be interrupted. The error is that of in
-// or out; there is one too where another client is served.
+// Serve serves a client until the input ends or ctx does, and what was read by
+// then is answered within a bound. A Read of in that blocks at the end is left
+// behind: it cannot be interrupted. The error is that of in or out; there is
+// one too where another client is served.
 func Serve(ctx context.Context, rt *router.Router, subs *client.Subscriptions, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	f := &front{stop: cancel, out: newOutbox(), pending: newPending(), turns: make(turns, maxTurns), shaken: closed()}
+	f := &front{stop: cancel, out: newOutbox(), turns: make(turns, maxTurns)}
 	session, err := stream.Open(ctx, rt, subs, "stdio", f.write)
 	if err != nil {
 		return err
 	}
 	defer session.Close()
 	f.session = session
-	f.handlers.Go(session.Run)
+	var notifying sync.WaitGroup
+	notifying.Go(session.Run)
 	written := make(chan struct{})
 	var failed error // of what is written
 	go func() {
@@ -73,7 +74,7 @@ func Serve(ctx context.Context, rt *router.Router, subs *client.Subscriptions, i
 		}
 		cancel()
 		f.pending.close()
-		f.handlers.Wait()
+		notifying.Wait()
 		f.out.close()
 		<-written
 	}()
@@ -83,12 +84,6 @@ func Serve(ctx context.Context, rt *router.Router, subs *client.Subscriptions, i
 	case <-time.After(drainTimeout + stopTimeout):
 		return cmp.Or(f.out.fail(errNotReading), errNotEnding)
 	}
-}
-
-func closed() <-chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
 }
 
 // readAll reads until the input or the context ends. It reports whether the
