@@ -86,7 +86,7 @@ func firstLine(b *testing.B, backend sandbox.Backend, workspace string) time.Dur
 	return first
 }
 
-// firstLineOf gives the time to the first line of a command on this machine.
+// firstLineOf returns the time to the first line of a command on this machine.
 func firstLineOf(b *testing.B, name string, args ...string) time.Duration {
 	b.Helper()
 	command := exec.Command(name, args...)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
@@ -32,6 +33,11 @@ var watched = []string{
 	"survivors-at-exit-chain", "survivors-at-cancel-chain",
 }
 
+// copied are the cases to which it matters how files come and go.
+var copied = []string{
+	"artifacts", "workspace", "quota", "runs", "script", "directories", "stdin", "owners", "descriptors", "hog-memory", "hog-file", "left-behind", "cancel-before",
+}
+
 // It is not parallel, as TestContract is not: both count what this process has.
 func TestContractWithCopies(t *testing.T) {
 	var except []sandboxtest.Exclusion
@@ -41,8 +47,12 @@ func TestContractWithCopies(t *testing.T) {
 	for _, name := range []string{"owners-keep-their-home", "quota-of-other-owners"} {
 		except = append(except, sandboxtest.Exclusion{Case: name, Reason: "HOME and TMPDIR end with the run"})
 	}
+	cases := copied
+	if testenv.All(t) {
+		cases = []string{""}
+	}
 	host := enginetest.ServeTCP(t, nil)
-	sandboxtest.Run(t, func(t testing.TB) sandbox.Backend { return openWith(t, docker.Options{Host: host}) }, except...)
+	sandboxtest.RunSome(t, func(t testing.TB) sandbox.Backend { return openWith(t, docker.Options{Host: host}) }, cases, except...)
 }
 
 // endings are ways for a run to end: what its program does last, and what is
@@ -63,6 +73,7 @@ var endings = map[string]struct {
 // changed has come back.
 func TestNothingSurvivesWithCopies(t *testing.T) {
 	t.Parallel()
+	shared := openCopying(t)
 	for name, detach := range map[string]string{
 		"background": `sh -c ': > ready; exec sleep MARK' &`,
 		"session":    `setsid sh -c ': > ready; exec sleep MARK' &`,
@@ -72,7 +83,13 @@ func TestNothingSurvivesWithCopies(t *testing.T) {
 		for how, end := range endings {
 			t.Run(name+" at "+how, func(t *testing.T) {
 				t.Parallel()
-				backend := openCopying(t)
+				if how != "exit" && name != "daemon" {
+					testenv.Variant(t, "each way to go on, at each end")
+				}
+				backend := shared
+				if how == "close" {
+					backend = openCopying(t)
+				}
 				mark := fmt.Sprintf("1000.%09d", rand.N(1_000_000_000))
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -106,7 +123,7 @@ func TestNothingSurvivesWithCopies(t *testing.T) {
 	}
 }
 
-// processes gives the command lines, on the whole machine, that hold a text.
+// processes returns the command lines, on the whole machine, that hold a text.
 func processes(t *testing.T, text string) (found []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -185,12 +202,13 @@ func TestSkillIsReadOnlyWithCopies(t *testing.T) {
 	if err := errors.Join(os.WriteFile(filepath.Join(skill, "file"), []byte("text"), 0o600), os.Chmod(skill, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	for _, refused := range []string{
+	refused := []string{
 		`echo x > "$SKILL_DIR/file"`, `echo x > "$SKILL_DIR/new"`, `rm -f "$SKILL_DIR/file"`, `chmod u+w "$SKILL_DIR/file"`, `chmod 777 "$SKILL_DIR"`,
 		`mv "$SKILL_DIR/file" .`, `ln "$SKILL_DIR/file" x && echo x > x`, `touch "$SKILL_DIR/file"`,
-	} {
-		if result := run(t, backend, sandbox.Spec{Shell: refused, SkillDir: skill}); result.Status != sandbox.Exited || result.ExitCode == 0 {
-			t.Errorf("%s: %+v", refused, result)
+	}
+	for i, end := range runAll(t, backend, skill, refused) {
+		if end.code == 0 || end.code > 128 {
+			t.Errorf("%s: %d, %s", refused[i], end.code, end.said)
 		}
 	}
 	if result := run(t, backend, sandbox.Spec{Shell: `cat "$SKILL_DIR/file"`, SkillDir: skill}); string(result.Stdout.Data) != "text" {

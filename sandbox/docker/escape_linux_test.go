@@ -21,9 +21,17 @@ var openInDocker = []string{
 	"open-netlink", "open-terminal", "share-lock-of-skill", "share-record-lock-of-skill", "learn-uptime", "learn-size-of-disk",
 }
 
-func TestEscapes(t *testing.T) { tryToEscape(t, openUntilEnd(t), "docker") }
+func TestEscapes(t *testing.T) {
+	t.Parallel()
+	testenv.Slow(t, "some hundred containers")
+	tryToEscape(t, openUntilEnd(t), "docker")
+}
 
-func TestEscapesWithCopies(t *testing.T) { tryToEscape(t, openCopying(t), "docker, copies") }
+func TestEscapesWithCopies(t *testing.T) {
+	t.Parallel()
+	testenv.Variant(t, "the attempts where files are copied")
+	tryToEscape(t, openCopying(t), "docker, copies")
+}
 
 func TestEscapesPodman(t *testing.T) {
 	testenv.Variant(t, "the attempts on another engine")

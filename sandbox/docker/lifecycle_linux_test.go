@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/remote"
@@ -75,7 +76,7 @@ func serve(workspace string) error {
 	if err != nil {
 		return err
 	}
-	// Once, so that there is a spare container too.
+	// Once, so that there is a warm container too.
 	if _, err := backend.Run(ctx, sandbox.Spec{Shell: "true", Workspace: workspace}); err != nil {
 		return err
 	}
@@ -148,8 +149,8 @@ func TestServersAreKilledAtAnyMoment(t *testing.T) {
 	openUntilEnd(t) // skips where there is no engine
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	const rounds, servers = 10, 5
-	for range rounds {
+	const servers = 5
+	for range testenv.Rounds(t, 3, 10) {
 		var pids []int
 		var killed sync.WaitGroup
 		for range servers {
@@ -276,7 +277,7 @@ func TestReplacedDirectoriesAreSeen(t *testing.T) {
 }
 
 // A container that was started ahead may be removed by anyone.
-func TestLostSparesAreReplaced(t *testing.T) {
+func TestLostWarmContainersAreReplaced(t *testing.T) {
 	t.Parallel()
 	backend := openUntilEnd(t)
 	spec := sandbox.Spec{Shell: "echo ran >> log; cat log", Workspace: t.TempDir(), SkillDir: t.TempDir()}

@@ -12,7 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
-// order finds the program of a spec and gives what the container is told.
+// order finds the program of a spec and returns what the container is told.
 func (b *Backend) order(spec sandbox.Spec) (protocol.Order, error) {
 	argv, err := command.Line(spec, protocol.SkillDir, b.programs.look)
 	if err != nil {

@@ -1,10 +1,14 @@
 package docker
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // thisHost names this machine and this pid namespace: a server that itself is
@@ -25,32 +29,39 @@ func thisHost() string {
 	return name + "/" + namespace
 }
 
-// processName names a process for good, also when its pid is used again or
-// the machine was started again. It is empty for a process that is not there.
-func processName(pid int) string {
+// processName returns the name of a process for good, also when its pid is used
+// again or the machine was started again. It is empty for one that is dead.
+func processName(pid int) (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
-		return ""
+		return "", err
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return "", nil
+	}
 	if err != nil {
-		return ""
+		return "", err
 	}
 	// The name before the last parenthesis may hold anything; the start time
 	// is field 22, the first one behind it field 3.
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
-		return ""
+		return "", nil
 	}
-	return fmt.Sprintf("%s/%d/%s", strings.TrimSpace(string(boot)), pid, fields[19])
+	return fmt.Sprintf("%s/%d/%s", strings.TrimSpace(string(boot)), pid, fields[19]), nil
 }
 
-// isGone tells whether the process of that name is known to be gone.
+// isGone reports whether the process of that name is known to be gone.
 func isGone(name string) bool {
 	parts := strings.Split(name, "/")
 	if len(parts) != 3 {
 		return false
 	}
 	pid, err := strconv.Atoi(parts[1])
-	return err == nil && processName(os.Getpid()) != "" && processName(pid) != name
+	if err != nil {
+		return false
+	}
+	now, err := processName(pid)
+	return err == nil && now != name
 }

@@ -2,10 +2,10 @@
 
 package docker
 
-// thisHost is empty: nothing tells here for good whether a process is gone.
+// thisHost is empty: nothing says here for good whether a process is gone.
 // Containers end with their server all the same.
 func thisHost() string { return "" }
 
-func processName(int) string { return "" }
+func processName(int) (string, error) { return "", nil }
 
 func isGone(string) bool { return false }

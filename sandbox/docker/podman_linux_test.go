@@ -19,7 +19,7 @@ import (
 )
 
 // tidy waits after each run for what is started ahead: Podman makes the
-// directory of a test anew that is removed meanwhile, and removes it again, but
+// directory of a test again that is removed meanwhile, and removes it again, but
 // not as fast as the test looks.
 type tidy struct{ *docker.Backend }
 
@@ -28,7 +28,7 @@ func (b tidy) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error
 	return b.Backend.Run(ctx, spec)
 }
 
-// servePodman starts Podman's service and gives its address, or skips the test
+// servePodman starts Podman's service and returns its address, or skips the test
 // where there is no Podman with the image, unless SKILLS_MCP_REQUIRE names
 // "podman".
 func servePodman(t *testing.T) string {

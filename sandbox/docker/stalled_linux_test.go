@@ -130,14 +130,14 @@ func TestServersAreKilledWhileFilesAreOnTheirWay(t *testing.T) {
 			reached := make(chan struct{}, 8)
 			hold := connect(reached)
 			host := enginetest.ServeAttached(t, func(before int, near, far net.Conn) bool {
-				if before != 1 { // that of the probe, or a spare one
+				if before != 1 { // that of the probe, or a warm one
 					return true
 				}
 				hold(near, far)
 				return false
 			})
 			server := exec.Command(os.Args[0])
-			server.Env = append(os.Environ(), briefServerVariable+"="+workspaceOf(t, 256<<20), "DOCKER_HOST="+host)
+			server.Env = append(os.Environ(), briefServerVariable+"="+workspaceOf(t, 64<<20), "DOCKER_HOST="+host)
 			server.Stderr = os.Stderr
 			if err := server.Start(); err != nil {
 				t.Fatal(err)

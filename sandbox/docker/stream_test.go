@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// in gives a text in parts of a size.
+// in returns a text in parts of a size.
 func in(size int, text []byte) (parts [][]byte) {
 	for ; len(text) > size; text = text[size:] {
 		parts = append(parts, text[:size])

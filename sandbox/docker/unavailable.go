@@ -23,7 +23,7 @@ func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("%v: %v (%s)", sandbox.ErrUnavailable, e.Err, e.Hint)
 }
 
-// Unwrap gives the cause and what it is.
+// Unwrap returns the cause and what it is.
 func (e *UnavailableError) Unwrap() []error { return []error{sandbox.ErrUnavailable, e.Err} }
 
 func hint(err error, image string) string {
@@ -38,7 +38,7 @@ func hint(err error, image string) string {
 	case errors.Is(err, engine.ErrNoSSH):
 		return `No engine answers over ssh: "ssh HOST docker version", with the HOST of DOCKER_HOST or the Docker context, must work without asking for anything.`
 	case errors.Is(err, engine.ErrNoEngine):
-		return `No Docker or Podman engine answers: start it, or set DOCKER_HOST to where it listens; "docker version" tells whether it answers.`
+		return `No Docker or Podman engine answers: start it, or set DOCKER_HOST to where it listens; "docker version" reports whether it answers.`
 	case errors.As(err, &noRuntime):
 		return fmt.Sprintf("Install %s and register it with the engine, or name one of %s with --docker-runtime.",
 			noRuntime.Name, strings.Join(noRuntime.There, ", "))

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
@@ -59,13 +60,14 @@ func testOneWorkspace(t *testing.T, f *fixture) {
 }
 
 // testLeaks runs programs one after the other, some of them with all that a
-// run can have, and expects that nothing is left of them in this process.
+// run can have, and expects that nothing is left of them in this process. Of
+// either there are more than what may be left.
 func testLeaks(t *testing.T, f *fixture) {
 	workspace, private, dir := t.TempDir(), t.TempDir(), t.TempDir()
-	runs := func(n int) {
+	runs := func(n, every int) {
 		for i := range n {
 			spec := sandbox.Spec{Argv: []string{"true"}}
-			if i%50 == 0 {
+			if i%every == 0 {
 				spec = sandbox.Spec{
 					Shell: "cat; (setsid sleep 1000 &); exit 0", Stdin: noise(4, 1000),
 					Progress: func(string) {}, Limits: sandbox.Limits{OutputBytes: 10},
@@ -75,18 +77,18 @@ func testLeaks(t *testing.T, f *fixture) {
 			expectExit(t, f.run(t, spec), 0)
 		}
 	}
-	const many, slow = 1000, 40 * time.Millisecond
+	const slow = 40 * time.Millisecond
 	begun := time.Now()
-	runs(5)
-	count := many
+	runs(5, 50)
+	count, every := 1000, 50
 	if time.Since(begun)/5 > slow { // as containers are
-		count /= 5
+		count, every = testenv.Rounds(t, 60, 200), 8
 	}
 	// What is prepared for the next run comes and goes, and what a run was in
 	// may be released after its end.
 	const prepared = 5
 	descriptors, goroutines := countDescriptors(t)+prepared, runtime.NumGoroutine()+prepared
-	runs(count)
+	runs(count, every)
 	t.Logf("%d runs one after the other", count)
 	left := func() (what []string) {
 		if n := countDescriptors(t); n > descriptors {

@@ -14,6 +14,7 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +54,11 @@ type fixture struct {
 // Run runs the suite. It opens a backend with open, and more of them for the
 // cases that close one; it closes them all.
 func Run(t *testing.T, open func(testing.TB) sandbox.Backend, except ...Exclusion) {
+	RunSome(t, open, []string{""}, except...)
+}
+
+// RunSome is [Run] for the cases whose names begin with one of the prefixes.
+func RunSome(t *testing.T, open func(testing.TB) sandbox.Backend, prefixes []string, except ...Exclusion) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the programs of this suite are POSIX shell scripts")
 	}
@@ -65,6 +71,9 @@ func Run(t *testing.T, open func(testing.TB) sandbox.Backend, except ...Exclusio
 	f := &fixture{open: open}
 	f.backend = f.openAnother(t)
 	for _, c := range all {
+		if !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(c.name, prefix) }) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			for _, e := range except {
 				if e.Case == c.name {

@@ -76,7 +76,7 @@ func store(input *bufio.Reader) (*os.Root, *transfer.Snapshot, error) {
 	return workspace, transfer.ListWhole(workspace), nil
 }
 
-// drop gives up all privileges for good.
+// drop returns up all privileges for good.
 func drop() error {
 	for _, step := range []func() error{
 		shareOutput,

@@ -62,7 +62,7 @@ func newImpostor(t *testing.T, settings *tls.Config) *impostor {
 }
 
 // inOwnNetwork runs a test once more, in a process with a network and mounts of
-// its own, and tells whether it is that process.
+// its own, and reports whether it is that process.
 func inOwnNetwork(t *testing.T) bool {
 	t.Helper()
 	const inside = "SKILLS_MCP_TEST_OWN_NETWORK"
@@ -89,12 +89,12 @@ func inOwnNetwork(t *testing.T) bool {
 	return false
 }
 
-// isRefused tells whether this user may have no namespaces.
+// isRefused reports whether this user may have no namespaces.
 func isRefused(err error) bool {
 	return errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOSPC)
 }
 
-// beElsewhere gives this machine the address of another one, and makes
+// beElsewhere returns this machine the address of another one, and makes
 // "localhost" a name for it.
 func beElsewhere(t *testing.T) {
 	t.Helper()

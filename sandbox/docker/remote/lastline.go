@@ -27,7 +27,7 @@ func (l *lastLine) end() {
 	l.next = nil
 }
 
-// String gives the line, once everything is written.
+// String returns the line, once everything is written.
 func (l *lastLine) String() string {
 	l.end()
 	return string(l.line)

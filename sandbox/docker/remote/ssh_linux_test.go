@@ -96,7 +96,7 @@ func TestSSHThatFails(t *testing.T) {
 	expect(server.Host, "executable file not found")
 }
 
-// sshProcesses gives those that this process has started, also those that have
+// sshProcesses returns those that this process has started, also those that have
 // ended and are not waited for.
 func sshProcesses(t *testing.T, parent int) (pids []int) {
 	t.Helper()
@@ -131,7 +131,7 @@ func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("in vain: %s", what)
+			t.Fatalf("without result: %s", what)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func look(pid int) (name string, parent int, found bool) {
 	return name, number(string(fields[1])), true
 }
 
-// number reads a number; it gives -1 for anything else.
+// number reads a number; it returns -1 for anything else.
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {

@@ -79,6 +79,6 @@ func (r Route) dialWatched(ctx context.Context) (net.Conn, error) {
 	return conn, err
 }
 
-// release lets a connection outlive the context. It tells whether that was in
+// release lets a connection outlive the context. It reports whether that was in
 // time.
 func (w *watch) release() bool { return w.stop == nil || w.stop() }

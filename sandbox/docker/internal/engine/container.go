@@ -14,9 +14,9 @@ import (
 
 const (
 	// goneInterval is the time between two looks whether a container is gone,
-	// and removePatience how long an engine may refuse to remove it.
-	goneInterval   = 5 * time.Millisecond
-	removePatience = 10 * time.Second
+	// and removeTimeout how long an engine may refuse to remove it.
+	goneInterval  = 5 * time.Millisecond
+	removeTimeout = 10 * time.Second
 )
 
 // ErrNoImage means that the engine has no such image, and ErrUnshared that it
@@ -33,7 +33,7 @@ type Image struct {
 	Healthcheck bool // it has a command that checks containers
 }
 
-// Image gives an image that the engine has, or [ErrNoImage].
+// Image returns an image that the engine has, or [ErrNoImage].
 func (e *Engine) Image(ctx context.Context, name string) (Image, error) {
 	found, err := e.api.ImageInspect(ctx, name)
 	switch {
@@ -50,7 +50,7 @@ func (e *Engine) Image(ctx context.Context, name string) (Image, error) {
 	return image, nil
 }
 
-// Create makes a container and gives its identity. The error may be
+// Create makes a container and returns its identity. The error may be
 // [ErrUnshared], [ErrPath] or [ErrUnbounded].
 func (e *Engine) Create(ctx context.Context, b Blueprint) (string, error) {
 	user := b.User
@@ -119,7 +119,7 @@ func (e *Engine) Attach(ctx context.Context, id string) (*Streams, error) {
 // remove it itself may refuse for a while: Docker says that it does so already,
 // Podman that it is in no state to be killed.
 func (e *Engine) Remove(ctx context.Context, id string) error {
-	deadline := time.Now().Add(removePatience)
+	deadline := time.Now().Add(removeTimeout)
 	for {
 		err := e.api.ContainerRemove(ctx, id, dockercontainer.RemoveOptions{Force: true, RemoveVolumes: true})
 		if _, inspectErr := e.api.ContainerInspect(ctx, id); errdefs.IsNotFound(err) || errdefs.IsNotFound(inspectErr) {
@@ -142,7 +142,7 @@ type Labelled struct {
 	Labels map[string]string
 }
 
-// List gives all containers, whatever their state, with a label of that name
+// List returns all containers, whatever their state, with a label of that name
 // and value.
 func (e *Engine) List(ctx context.Context, label, value string) ([]Labelled, error) {
 	listed, err := e.api.ContainerList(ctx, dockercontainer.ListOptions{

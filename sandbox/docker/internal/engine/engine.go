@@ -21,7 +21,7 @@ const (
 	dialTimeout = 10 * time.Second
 )
 
-// The reasons for which an engine cannot be used, as [Dial] gives them.
+// The reasons for which an engine cannot be used, as [Dial] returns them.
 var (
 	ErrNoEngine  = errors.New("no engine answers")
 	ErrNoSSH     = errors.New("no engine answers over ssh")
@@ -32,9 +32,9 @@ var (
 // Engine is a Docker or a Podman engine.
 type Engine struct {
 	api *client.Client
-	// Podman tells that it is Podman's service.
+	// Podman means that it is Podman's service.
 	Podman bool
-	// Elsewhere tells that it is reached by anything but a unix socket or a
+	// Elsewhere means that it is reached by anything but a unix socket or a
 	// named pipe, so that it may be on another machine.
 	Elsewhere bool
 	route     Route

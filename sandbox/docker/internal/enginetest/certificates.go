@@ -22,7 +22,7 @@ type Authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-// NewAuthority gives one that nobody trusts yet.
+// NewAuthority returns one that nobody trusts yet.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{key: newKey(t)}
@@ -31,7 +31,7 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Server gives the settings of a server at an address. As those of Docker's, it
+// Server returns the settings of a server at an address. As those of Docker's, it
 // answers only who has a certificate of the same authority.
 func (a *Authority) Server(t testing.TB, ip net.IP) *tls.Config {
 	t.Helper()
@@ -44,7 +44,7 @@ func (a *Authority) Server(t testing.TB, ip net.IP) *tls.Config {
 	}
 }
 
-// Client gives a directory with what a client needs, as DOCKER_CERT_PATH has
+// Client returns a directory with what a client needs, as DOCKER_CERT_PATH has
 // it.
 func (a *Authority) Client(t testing.TB) string {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
-// Socket gives where this machine's engine listens.
+// Socket returns where this machine's engine listens.
 func Socket(t testing.TB) string {
 	t.Helper()
 	path, local := strings.CutPrefix(os.Getenv("DOCKER_HOST"), "unix://")

@@ -67,7 +67,7 @@ func (s *SSH) Set(t testing.TB, lines ...string) {
 	}
 }
 
-// Sessions tells how many connections there are.
+// Sessions returns how many connections there are.
 func (s *SSH) Sessions() int { return int(s.sessions.Load()) }
 
 func (s *SSH) file(name string) string { return filepath.Join(s.dir, name) }
@@ -87,7 +87,7 @@ func (s *SSH) link(t testing.TB) {
 	}
 }
 
-// configure writes the settings of a server for an engine, and gives its
+// configure writes the settings of a server for an engine, and returns its
 // program.
 func (s *SSH) configure(t testing.TB, engine string) (server string) {
 	t.Helper()

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// ServeTCP gives the address of a port that leads to this machine's engine
+// ServeTCP returns the address of a port that leads to this machine's engine
 // until the end of the test, with TLS if there are settings for it.
 func ServeTCP(t testing.TB, settings *tls.Config) (host string) {
 	t.Helper()
@@ -80,7 +80,7 @@ func ReadLine(r io.Reader) (line string, err error) {
 	return line, nil
 }
 
-// ServeTLS gives the address of a port that leads to this machine's engine for
+// ServeTLS returns the address of a port that leads to this machine's engine for
 // those who have the certificates in the directory.
 func ServeTLS(t testing.TB) (host, certificates string) {
 	t.Helper()
