@@ -65,6 +65,13 @@ var imports = map[string][]string{
 	"server/internal/skills":  {"catalog", "policy", "resources/...", "server/internal/failure"},
 	"server/internal/requirement": {"catalog", "policy", "resources/...", "sandbox/...", "server/internal/display", "server/internal/request",
 		"server/internal/skills", "server/internal/workspace"},
+	"server/internal/activation": {"catalog", "policy", "resources/...", "sandbox", "server/internal/display", "server/internal/failure",
+		"server/internal/requirement", "server/internal/skills"},
+	"server/internal/advice": {"policy", "resources/...", "sandbox", "sandbox/command", "server/internal/display"},
+	"server/internal/publish": {"catalog", "resources/...", "server/internal/activation", "server/internal/display", "server/internal/failure",
+		"server/internal/request", "server/internal/router", "server/internal/skills", "server/internal/workspace"},
+	"server/internal/updates": {"catalog", "resources/...", "sandbox", "sandbox/workspaces", "server/internal/client", "server/internal/skills",
+		"server/internal/workspace"},
 	"server/internal/workspace": {"catalog", "resources/...", "sandbox/...", "server/internal/display", "server/internal/failure",
 		"server/internal/request"},
 
