@@ -50,7 +50,7 @@ func (s *Server) getPrompt(ctx context.Context, request mcp.GetPromptRequest) (*
 	skill, err := s.skills.Find(ctx, request.Params.Arguments[promptNameKey])
 	var text string
 	if err == nil {
-		text, err = s.activation(ctx, skill, request.Params.Arguments["arguments"])
+		text, err = s.activation.Text(ctx, skill, request.Params.Arguments["arguments"])
 	}
 	if err != nil {
 		f := failure.Of(err)

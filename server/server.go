@@ -27,6 +27,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/activation"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
@@ -80,6 +81,7 @@ type Server struct {
 	digests       resources.Digests
 	workspaces    *workspace.Access
 	requirements  *requirement.Finder
+	activation    activation.Writer
 	subscriptions client.Subscriptions
 	news          workspaceNews
 	// edits lets one call at a time write to workspaces, so that none undoes
@@ -108,6 +110,7 @@ func New(opts Options) (*Server, error) {
 	s.workspaces = workspace.New(opts.Workspaces)
 	s.requirements = &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Log: s.log}
 	s.skills = skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Log: s.log}
+	s.activation = activation.Writer{Skills: s.skills, Requirements: s.requirements, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable}
 	s.tools = []tool{s.activateTool(), s.readResourceTool(), s.execTool(), s.findSkillsTool()}
 	for _, name := range opts.Toolsets {
 		tools, err := s.toolset(name)
