@@ -98,7 +98,7 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 // run runs a program in a workspace, and tells the caller of its progress.
 func (s *Server) run(ctx context.Context, workspace workspaces.Workspace, spec sandbox.Spec) (sandbox.Result, error) {
 	defer workspace.Acquire()()
-	defer s.workspaceChanged(workspace)
+	defer s.updates.WorkspaceChanged(workspace)
 	spec.Workspace, spec.Private, spec.Caller = workspace.Dir, workspace.Private, request.Caller(ctx)
 	spec.Progress = progressFrom(ctx)
 	defer request.Idle(ctx)()
