@@ -1,11 +1,7 @@
-package server
+package publish
 
 import (
-	"context"
 	"encoding/json"
-
-	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
@@ -23,26 +19,15 @@ If the user writes /NAME or names a skill, activate that one, with the rest of w
 
 `
 
-// hookInstructions gives every new client the instructions for the catalog as
-// it is now.
-func (s *Server) hookInstructions(hooks *mcpserver.Hooks) {
-	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
-		result.Instructions = instructions(s.skills.Snapshot(), s.opts.Pinned)
-	})
-	hooks.AddAfterDiscover(func(_ context.Context, _ any, _ *mcp.DiscoverRequest, result *mcp.DiscoverResult) {
-		result.Instructions = instructions(s.skills.Snapshot(), s.opts.Pinned)
-	})
-}
-
-// instructions tells a model what the server is for and which skills there
+// instructions say what the server is for and which skills there
 // are, pinned ones first: with descriptions, cut as short as they must be for
 // all skills to fit, else names as far as they fit.
-func instructions(snapshot *catalog.Snapshot, pinned []string) string {
-	skills := pinnedFirst(snapshot, pinned)
+func (p *Publisher) instructions() string {
+	ordered := pinnedFirst(p.Skills.Snapshot(), p.Pinned)
 	budget := instructionsBytes - jsonSize(instructionsHead)
-	list := named(skills, budget)
+	list := named(ordered, budget)
 	for _, length := range descriptionLengths {
-		if text := described(skills, length, budget); text != "" {
+		if text := described(ordered, length, budget); text != "" {
 			list = text
 			break
 		}

@@ -1,4 +1,4 @@
-package server
+package publish
 
 import (
 	"bytes"
@@ -45,16 +45,18 @@ func EntryFault(skill *catalog.Skill) string {
 	if fault := frontmatterFault(skill); fault != "" {
 		return fault
 	}
+	dir, err := skills.Open(skill)
+	if err != nil {
+		return "" // what is gone is in no listing
+	}
+	defer dir.Close()
+	entries, _, _ := dir.List(".", contained.MaxEntries)
 	var files []string
-	_ = skills.WithTree(skill, func(tree *contained.Dir) error { // what is gone is in no listing
-		entries, _, err := tree.List(".", contained.MaxEntries)
-		for _, entry := range entries {
-			if !entry.Dir {
-				files = append(files, entry.Path)
-			}
+	for _, entry := range entries {
+		if !entry.Dir {
+			files = append(files, entry.Path)
 		}
-		return err
-	})
+	}
 	return filesFault(skill, files)
 }
 

@@ -1,4 +1,4 @@
-package server
+package publish
 
 import (
 	"context"
@@ -8,21 +8,17 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources"
-	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // maxCompletions is the protocol's limit of values in one answer.
 const maxCompletions = 100
 
-// completer completes the variables of the skill-file template.
-type completer struct{ server *Server }
-
 // CompleteResourceArgument gives skill paths for {skill} and, where the
 // context names a skill, those of its files that may be read for {file}. What it does not know has no
 // completions; that is no error.
-func (c completer) CompleteResourceArgument(_ context.Context, uri string, argument mcp.CompleteArgument, known mcp.CompleteContext) (*mcp.Completion, error) {
-	snapshot := c.server.skills.Snapshot()
+func (p *Publisher) CompleteResourceArgument(_ context.Context, uri string, argument mcp.CompleteArgument, known mcp.CompleteContext) (*mcp.Completion, error) {
+	snapshot := p.Skills.Snapshot()
 	if !strings.HasPrefix(uri, "skill://") {
 		return &mcp.Completion{Values: []string{}}, nil
 	}
@@ -30,7 +26,7 @@ func (c completer) CompleteResourceArgument(_ context.Context, uri string, argum
 	case "skill":
 		return completion(skillPaths(snapshot), argument.Value), nil
 	case "file":
-		return completion(c.files(snapshot, known.Arguments["skill"]), argument.Value), nil
+		return completion(p.files(snapshot, known.Arguments["skill"]), argument.Value), nil
 	}
 	return &mcp.Completion{Values: []string{}}, nil
 }
@@ -43,22 +39,24 @@ func skillPaths(snapshot *catalog.Snapshot) []string {
 	return paths
 }
 
-func (c completer) files(snapshot *catalog.Snapshot, skillPath string) []string {
+func (p *Publisher) files(snapshot *catalog.Snapshot, skillPath string) []string {
 	skill, _, err := resources.Resolve(snapshot, "skill://"+skillPath)
 	if err != nil {
 		return nil
 	}
 	var paths []string
-	readable := c.server.skills.Readable(skill)
-	_ = skills.WithTree(skill, func(tree *contained.Dir) error {
-		entries, _, err := tree.List(".", skills.ListDepth)
-		for _, entry := range entries {
-			if !entry.Dir && readable(entry.Path) {
-				paths = append(paths, entry.Path)
-			}
+	dir, err := skills.Open(skill)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	readable := p.Skills.Readable(skill)
+	entries, _, _ := dir.List(".", skills.ListDepth)
+	for _, entry := range entries {
+		if !entry.Dir && readable(entry.Path) {
+			paths = append(paths, entry.Path)
 		}
-		return err
-	})
+	}
 	return paths
 }
 

@@ -1,4 +1,4 @@
-package server
+package publish
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"sort"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -24,8 +23,8 @@ import (
 // extensionID names the Skills extension (SEP-2640) among the capabilities.
 const extensionID = "io.modelcontextprotocol/skills"
 
-// extensionCapability says that resources/directory/read works too.
-var extensionCapability = map[string]any{extensionID: map[string]any{"directoryRead": true}}
+// Capability says that resources/directory/read works too.
+var Capability = map[string]any{extensionID: map[string]any{"directoryRead": true}}
 
 // A page of skills/list ends at the first of these limits. Entries are never
 // split.
@@ -35,19 +34,19 @@ const (
 	maxListedChildren  = 500
 )
 
-// extensionMethods are the methods that SEP-2640 adds. Each takes the
+// Methods returns the methods that SEP-2640 adds. Each takes the
 // request's params and returns the fields of its result.
-func (s *Server) extensionMethods() map[string]router.Method {
+func (p *Publisher) Methods() map[string]router.Method {
 	methods := map[string]router.Method{
-		"skills/list":              s.listSkills,
-		"skills/get":               s.getSkill,
-		"resources/directory/read": s.readDirectory,
+		"skills/list":              p.listSkills,
+		"skills/get":               p.getSkill,
+		"resources/directory/read": p.readDirectory,
 	}
 	for name, serve := range methods {
 		methods[name] = func(ctx context.Context, params json.RawMessage) (any, error) {
 			result, err := serve(ctx, params)
 			if err != nil {
-				s.logFailure(name, failure.Of(err))
+				failure.Of(err).Log(p.Log, name)
 			}
 			return result, err
 		}
@@ -79,40 +78,35 @@ type pageParams struct {
 
 // listSkills serves skills/list. The cursor is the last name of the page
 // before, so that across a reload each skill that stays is given once.
-func (s *Server) listSkills(ctx context.Context, raw json.RawMessage) (any, error) {
+func (p *Publisher) listSkills(ctx context.Context, raw json.RawMessage) (any, error) {
 	params, err := decodeParams(raw)
 	if err != nil {
 		return nil, err
 	}
-	skills := s.skills.Snapshot().Skills()
-	after, err := decodeCursor(params.Cursor)
+	all, err := skillsAfter(p.Skills.Snapshot(), params.Cursor)
 	if err != nil {
 		return nil, err
-	}
-	start := 0
-	if params.Cursor != "" {
-		start = sort.Search(len(skills), func(i int) bool { return skills[i].Name > after })
 	}
 	result := struct {
 		Skills     []skillEntry `json:"skills"`
 		NextCursor mcp.Cursor   `json:"nextCursor,omitempty"`
 	}{Skills: []skillEntry{}}
 	files := 0
-	for i := start; i < len(skills); i++ {
+	for i, skill := range all {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if len(result.Skills) == maxListedSkills || files >= maxListedResources {
-			result.NextCursor = encodeCursor(skills[i-1].Name)
+			result.NextCursor = encodeCursor(all[i-1].Name)
 			break
 		}
-		entry, err := s.entry(ctx, skills[i])
+		entry, err := p.entry(ctx, skill)
 		if err != nil {
-			s.log.Warn("skill is not published to skills/list", "skill", skills[i].Name, "reason", err)
+			p.Log.Warn("skill is not published to skills/list", "skill", skill.Name, "reason", err)
 			continue
 		}
 		if fault := entry.fault(); fault != "" {
-			s.log.Debug("skill is left out of skills/list", "skill", skills[i].Name, "reason", fault)
+			p.Log.Debug("skill is left out of skills/list", "skill", skill.Name, "reason", fault)
 			continue
 		}
 		files += len(entry.Resources)
@@ -122,19 +116,19 @@ func (s *Server) listSkills(ctx context.Context, raw json.RawMessage) (any, erro
 }
 
 // getSkill serves skills/get.
-func (s *Server) getSkill(ctx context.Context, raw json.RawMessage) (any, error) {
+func (p *Publisher) getSkill(ctx context.Context, raw json.RawMessage) (any, error) {
 	params, err := decodeParams(raw)
 	if err != nil {
 		return nil, err
 	}
-	skill, file, err := resources.Resolve(s.skills.Snapshot(), params.URI)
+	skill, file, err := resources.Resolve(p.Skills.Snapshot(), params.URI)
 	if err != nil {
 		return nil, about(params.URI, err)
 	}
 	if file != skill.Entry {
 		return nil, about(params.URI, failure.New(failure.SkillNotFound, "Give the URI of a skill's SKILL.md.", "no skill is served at that URI"))
 	}
-	entry, err := s.entry(ctx, skill)
+	entry, err := p.entry(ctx, skill)
 	if err != nil {
 		return nil, about(params.URI, err)
 	}
@@ -149,13 +143,13 @@ const maxEntryAttempts = 10
 
 // entry makes a skill's entry from what is on disk now: frontmatter and
 // digests are of the same bytes.
-func (s *Server) entry(ctx context.Context, skill *catalog.Skill) (skillEntry, error) {
+func (p *Publisher) entry(ctx context.Context, skill *catalog.Skill) (skillEntry, error) {
 	for range maxEntryAttempts {
 		var err error
-		if skill, err = s.fresh(ctx, skill); err != nil {
+		if skill, err = p.fresh(ctx, skill); err != nil {
 			return skillEntry{}, err
 		}
-		manifest, err := s.digests.Manifest(ctx, skill)
+		manifest, err := p.digests.Manifest(ctx, skill)
 		if err != nil {
 			return skillEntry{}, overLimit(skill, err)
 		}
@@ -169,11 +163,11 @@ func (s *Server) entry(ctx context.Context, skill *catalog.Skill) (skillEntry, e
 // fresh gives a skill as its entry document stood a moment ago. That it is
 // stale even so means that it was written again, or that it is broken and
 // the catalog keeps the last good version, which is not what is on disk.
-func (s *Server) fresh(ctx context.Context, skill *catalog.Skill) (*catalog.Skill, error) {
+func (p *Publisher) fresh(ctx context.Context, skill *catalog.Skill) (*catalog.Skill, error) {
 	if !skill.Stale() {
 		return skill, nil
 	}
-	fresh, ok, err := s.skills.Catalog.Refresh(ctx, skill.Name)
+	fresh, ok, err := p.Skills.Catalog.Refresh(ctx, skill.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -183,13 +177,15 @@ func (s *Server) fresh(ctx context.Context, skill *catalog.Skill) (*catalog.Skil
 	if !fresh.Stale() {
 		return fresh, nil
 	}
-	err = skills.WithTree(fresh, func(tree *contained.Dir) error {
-		read, err := skills.ReadInstructions(fresh, tree)
-		if err == nil && read.Fault != "" {
-			err = failure.New(failure.InvalidFrontmatter, "The author has to mend it.", "skill %q is broken as it stands now: %s", fresh.Name, read.Fault)
-		}
-		return err
-	})
+	dir, err := skills.Open(fresh)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	read, err := skills.ReadInstructions(fresh, dir)
+	if err == nil && read.Fault != "" {
+		err = failure.New(failure.InvalidFrontmatter, "The author has to mend it.", "skill %q is broken as it stands now: %s", fresh.Name, read.Fault)
+	}
 	return fresh, err
 }
 
@@ -219,7 +215,7 @@ func newEntry(skill *catalog.Skill, manifest resources.Manifest) skillEntry {
 
 // readDirectory serves resources/directory/read: the direct children that may
 // be read.
-func (s *Server) readDirectory(ctx context.Context, raw json.RawMessage) (any, error) {
+func (p *Publisher) readDirectory(ctx context.Context, raw json.RawMessage) (any, error) {
 	params, err := decodeParams(raw)
 	if err != nil {
 		return nil, err
@@ -228,46 +224,55 @@ func (s *Server) readDirectory(ctx context.Context, raw json.RawMessage) (any, e
 	if err != nil {
 		return nil, err
 	}
-	skill, dir, err := s.skills.Resolve(ctx, params.URI)
+	skill, entries, err := p.children(ctx, params.URI)
 	if err != nil {
 		return nil, about(params.URI, err)
+	}
+	if after != "" {
+		start, found := slices.BinarySearchFunc(entries, after, func(e contained.Entry, path string) int { return cmp.Compare(e.Path, path) })
+		if found {
+			start++
+		}
+		entries = entries[start:]
 	}
 	result := struct {
 		Resources  []mcp.Resource `json:"resources"`
 		NextCursor mcp.Cursor     `json:"nextCursor,omitempty"`
 	}{Resources: []mcp.Resource{}}
-	err = skills.WithTree(skill, func(tree *contained.Dir) error {
-		entries, more, err := tree.List(dir, 1)
-		if err != nil {
-			return err
-		}
-		if more {
-			return failure.New(failure.TooLarge, "Read files by their URIs.", "the directory has more than %d entries", contained.MaxEntries)
-		}
-		readable := s.skills.Readable(skill)
-		entries = slices.DeleteFunc(entries, func(entry contained.Entry) bool { return !readable(entry.Path) })
-		if len(entries) == 0 && dir != "." {
-			if err := s.skills.PermitRead(skill, dir); err != nil {
-				return err
-			}
-		}
-		if after != "" {
-			start, found := slices.BinarySearchFunc(entries, after, func(e contained.Entry, path string) int { return cmp.Compare(e.Path, path) })
-			if found {
-				start++
-			}
-			entries = entries[start:]
-		}
-		if len(entries) > maxListedChildren {
-			entries = entries[:maxListedChildren]
-			result.NextCursor = encodeCursor(entries[maxListedChildren-1].Path)
-		}
-		for _, entry := range entries {
-			result.Resources = append(result.Resources, childResource(skill, entry))
-		}
-		return nil
-	})
-	return result, about(params.URI, err)
+	if len(entries) > maxListedChildren {
+		entries = entries[:maxListedChildren]
+		result.NextCursor = encodeCursor(entries[maxListedChildren-1].Path)
+	}
+	for _, entry := range entries {
+		result.Resources = append(result.Resources, childResource(skill, entry))
+	}
+	return result, nil
+}
+
+// children returns the children of a directory that may be read.
+func (p *Publisher) children(ctx context.Context, uri string) (*catalog.Skill, []contained.Entry, error) {
+	skill, name, err := p.Skills.Resolve(ctx, uri)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, err := skills.Open(skill)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer dir.Close()
+	entries, more, err := dir.List(name, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	if more {
+		return nil, nil, failure.New(failure.TooLarge, "Read files by their URIs.", "the directory has more than %d entries", contained.MaxEntries)
+	}
+	readable := p.Skills.Readable(skill)
+	entries = slices.DeleteFunc(entries, func(entry contained.Entry) bool { return !readable(entry.Path) })
+	if len(entries) == 0 && name != "." {
+		err = p.Skills.PermitRead(skill, name)
+	}
+	return skill, entries, err
 }
 
 func childResource(skill *catalog.Skill, entry contained.Entry) mcp.Resource {

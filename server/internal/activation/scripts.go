@@ -1,4 +1,4 @@
-package server
+package activation
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
@@ -21,17 +22,19 @@ const (
 )
 
 // scriptPath finds what looks like the path of a script in instructions.
-var scriptPath = regexp.MustCompile(`[\w~$./{}-]*[\w-]\.(?:py|sh|bash|js|mjs|cjs|ts|rb|pl|php|lua|R)\b`)
+var scriptPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[\w~$./{}-]*[\w-]\.(?:py|sh|bash|js|mjs|cjs|ts|rb|pl|php|lua|R)\b`)
+})
 
 // namedScript is a script that instructions name, and whose it is.
 type namedScript struct{ skill, path string }
 
 // namedScripts returns the scripts that a skill's instructions name: its own,
 // and those of other skills that are there.
-func (s *Server) namedScripts(skill *catalog.Skill, tree *contained.Dir, body string) (own, others []namedScript) {
-	finder := scriptFinder{snapshot: s.skills.Snapshot(), skill: skill, tree: tree}
+func (p *page) namedScripts(body string) (own, others []namedScript) {
+	finder := scriptFinder{snapshot: p.Skills.Snapshot(), skill: p.skill, tree: p.tree}
 	seen := map[string]bool{}
-	for _, word := range scriptPath.FindAllString(body, -1) {
+	for _, word := range scriptPath().FindAllString(body, -1) {
 		if seen[word] || strings.HasPrefix(word, "//") { // of an address
 			continue
 		}
@@ -41,9 +44,9 @@ func (s *Server) namedScripts(skill *catalog.Skill, tree *contained.Dir, body st
 		found, ok := finder.find(word)
 		switch {
 		case !ok:
-		case found.skill == skill.Name && !slices.Contains(own, found):
+		case found.skill == p.skill.Name && !slices.Contains(own, found):
 			own = append(own, found)
-		case found.skill != skill.Name && !slices.Contains(others, found) && len(others) < maxOtherScripts:
+		case found.skill != p.skill.Name && !slices.Contains(others, found) && len(others) < maxOtherScripts:
 			others = append(others, found)
 		}
 	}
@@ -103,21 +106,21 @@ func isFile(tree *contained.Dir, name string) bool {
 	return err == nil && !dir
 }
 
-// writeVisible says what programs see, and what the names of scripts in the
+// writeScripts says what programs see, and what the names of scripts in the
 // instructions mean to exec.
-func (s *Server) writeVisible(text *strings.Builder, skill *catalog.Skill, tree *contained.Dir, body string) {
-	if s.opts.Sandbox == nil || !s.skills.Grants(skill).Execute() {
+func (p *page) writeScripts(body string) {
+	if p.Sandbox == nil || !p.grants.Execute() {
 		return
 	}
-	if s.opts.Sandbox.Info().Tier != "none" {
-		text.WriteString("Programs see this skill and the workspace, and no files of the user: pass what they need by `args` or `stdin`, or write it into the workspace first.\n")
+	if p.Sandbox.Info().Tier != "none" {
+		p.WriteString("Programs see this skill and the workspace, and no files of the user: pass what they need by `args` or `stdin`, or write it into the workspace first.\n")
 	}
-	own, others := s.namedScripts(skill, tree, body)
+	own, others := p.namedScripts(body)
 	if len(own) > 0 {
-		fmt.Fprintf(text, "Where the instructions run a script, such as %s, call exec {\"name\": %q, \"script\": %q, \"args\": […]}: commands start in the workspace.\n",
-			own[0].path, skill.Name, own[0].path)
+		fmt.Fprintf(p, "Where the instructions run a script, such as %s, call exec {\"name\": %q, \"script\": %q, \"args\": […]}: commands start in the workspace.\n",
+			own[0].path, p.skill.Name, own[0].path)
 	}
 	for _, other := range others {
-		text.WriteString(sealed(fmt.Sprintf("The script %s is one of the skill %q: exec {\"name\": %q, \"script\": %q}.\n", other.path, other.skill, other.skill, other.path)))
+		fmt.Fprintf(p, "The script %s is one of the skill %q: exec {\"name\": %q, \"script\": %q}.\n", other.path, other.skill, other.skill, other.path)
 	}
 }
