@@ -1,4 +1,4 @@
-package catalog
+package archive
 
 import (
 	"archive/zip"
@@ -21,35 +21,35 @@ import (
 
 // Bounds of one archive.
 const (
-	maxArchiveBytes     = 64 << 20  // the file
-	maxArchiveContents  = 128 << 20 // its contents
-	maxArchiveFiles     = 8192      // files and directories
-	maxArchiveDirectory = 2 << 20   // the central directory, in bytes
-	maxArchiveRatio     = 200       // contents to file, beyond a free MiB
-	maxArchiveDepth     = 32        // segments of a name
+	maxBytes     = 64 << 20  // the file
+	maxContents  = 128 << 20 // its contents
+	maxFiles     = 8192      // files and directories
+	maxDirectory = 2 << 20   // the central directory, in bytes
+	maxRatio     = 200       // contents to file, beyond a free MiB
+	maxDepth     = 32        // segments of a name
 )
 
-// archiveFault is what makes an archive unusable, in words for its author.
-type archiveFault struct{ rule, message string }
+// fault is what makes an archive unusable, in words for its author.
+type fault struct{ rule, message string }
 
-func (f *archiveFault) Error() string { return f.message }
+func (f *fault) Error() string { return f.message }
 
-func archiveFaultf(rule, format string, args ...any) error {
-	return &archiveFault{rule, fmt.Sprintf(format, args...)}
+func faultf(rule, format string, args ...any) error {
+	return &fault{rule, fmt.Sprintf(format, args...)}
 }
 
 // unzip extracts a ZIP file (PKWARE APPNOTE 6.3) into the empty directory
 // dir. It takes all of it or fails; dir may then hold a part.
 func unzip(file io.ReaderAt, size int64, dir string) error {
-	if size > maxArchiveBytes {
-		return archiveFaultf("archive-limit", "the archive is larger than %d MiB", maxArchiveBytes>>20)
+	if size > maxBytes {
+		return faultf("archive-limit", "the archive is larger than %d MiB", maxBytes>>20)
 	}
 	if err := checkDirectory(file, size); err != nil {
 		return err
 	}
 	archive, err := zip.NewReader(file, size)
 	if err != nil {
-		return archiveFaultf("archive-format", "the archive is not a ZIP file: %v", err)
+		return faultf("archive-format", "the archive is not a ZIP file: %v", err)
 	}
 	entries, err := planEntries(archive.File)
 	if err != nil {
@@ -60,7 +60,7 @@ func unzip(file io.ReaderAt, size int64, dir string) error {
 		return err
 	}
 	defer root.Close()
-	budget := min(maxArchiveContents, maxArchiveRatio*size+1<<20)
+	budget := min(maxContents, maxRatio*size+1<<20)
 	for _, entry := range entries {
 		written, err := entry.extract(root, budget)
 		if err != nil {
@@ -89,14 +89,14 @@ func checkDirectory(file io.ReaderAt, size int64) error {
 		length := int64(binary.LittleEndian.Uint32(record[12:]))
 		offset := int64(binary.LittleEndian.Uint32(record[16:]))
 		switch at := size - int64(len(record)); {
-		case count > maxArchiveFiles || length > maxArchiveDirectory:
-			return archiveFaultf("archive-limit", "the archive holds more than %d files", maxArchiveFiles)
+		case count > maxFiles || length > maxDirectory:
+			return faultf("archive-limit", "the archive holds more than %d files", maxFiles)
 		case offset+length != at:
-			return archiveFaultf("archive-format", "the archive's directory is not where it should be")
+			return faultf("archive-format", "the archive's directory is not where it should be")
 		}
 		return nil
 	}
-	return archiveFaultf("archive-format", "the archive is not a ZIP file, or not a whole one")
+	return faultf("archive-format", "the archive is not a ZIP file, or not a whole one")
 }
 
 // zipEntry is a file or directory that may be extracted.
@@ -122,13 +122,13 @@ func planEntries(files []*zip.File) ([]zipEntry, error) {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 			key := fold.String(norm.NFC.String(dir))
 			if other, found := taken[key]; found && (other != dir || isFile[key]) {
-				return nil, archiveFaultf("archive-duplicate", "the names %q and %q clash", problem.Clip(other), problem.Clip(dir))
+				return nil, faultf("archive-duplicate", "the names %q and %q clash", problem.Clip(other), problem.Clip(dir))
 			}
 			taken[key] = dir
 		}
 		key := fold.String(norm.NFC.String(name))
 		if other, found := taken[key]; found && (other != name || !file.Mode().IsDir() || isFile[key]) {
-			return nil, archiveFaultf("archive-duplicate", "the names %q and %q clash", problem.Clip(other), problem.Clip(name))
+			return nil, faultf("archive-duplicate", "the names %q and %q clash", problem.Clip(other), problem.Clip(name))
 		}
 		taken[key], isFile[key] = name, !file.Mode().IsDir()
 		entries = append(entries, zipEntry{file, name})
@@ -141,18 +141,18 @@ func planEntries(files []*zip.File) ([]zipEntry, error) {
 func checkEntry(file *zip.File, name string) error {
 	mode := file.Mode()
 	switch {
-	case !utf8.ValidString(name) || !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\:") || isMisleading(name):
-		return archiveFaultf("archive-name", "the archive holds the name %q", problem.Clip(file.Name))
-	case strings.Count(name, "/") >= maxArchiveDepth:
-		return archiveFaultf("archive-name", "the name %q has more than %d segments", problem.Clip(name), maxArchiveDepth)
+	case !utf8.ValidString(name) || !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\:") || problem.IsMisleading(name):
+		return faultf("archive-name", "the archive holds the name %q", problem.Clip(file.Name))
+	case strings.Count(name, "/") >= maxDepth:
+		return faultf("archive-name", "the name %q has more than %d segments", problem.Clip(name), maxDepth)
 	case !mode.IsRegular() && !mode.IsDir():
-		return archiveFaultf("archive-link", "%q is neither a file nor a directory", problem.Clip(name))
+		return faultf("archive-link", "%q is neither a file nor a directory", problem.Clip(name))
 	case mode.IsDir() && file.UncompressedSize64 > 0:
-		return archiveFaultf("archive-format", "the directory %q has contents", problem.Clip(name))
+		return faultf("archive-format", "the directory %q has contents", problem.Clip(name))
 	case file.Flags&1 != 0:
-		return archiveFaultf("archive-format", "%q is encrypted", problem.Clip(name))
+		return faultf("archive-format", "%q is encrypted", problem.Clip(name))
 	case file.Method != zip.Store && file.Method != zip.Deflate:
-		return archiveFaultf("archive-format", "%q is compressed in a way that is not supported", problem.Clip(name))
+		return faultf("archive-format", "%q is compressed in a way that is not supported", problem.Clip(name))
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (e zipEntry) extract(root *os.Root, budget int64) (written int64, err error
 	}
 	source, err := e.Open()
 	if err != nil {
-		return 0, archiveFaultf("archive-format", "%q cannot be read: %v", problem.Clip(e.name), err)
+		return 0, faultf("archive-format", "%q cannot be read: %v", problem.Clip(e.name), err)
 	}
 	defer source.Close()
 	mode := fs.FileMode(0o644) | e.Mode()&0o111
@@ -182,9 +182,9 @@ func (e zipEntry) extract(root *os.Root, budget int64) (written int64, err error
 	}
 	switch {
 	case err != nil:
-		return written, archiveFaultf("archive-format", "%q cannot be read: %v", problem.Clip(e.name), err)
+		return written, faultf("archive-format", "%q cannot be read: %v", problem.Clip(e.name), err)
 	case written > budget:
-		return written, archiveFaultf("archive-limit", "the archive's contents are more than %d MiB, or more than %d times its size", maxArchiveContents>>20, maxArchiveRatio)
+		return written, faultf("archive-limit", "the archive's contents are more than %d MiB, or more than %d times its size", maxContents>>20, maxRatio)
 	}
 	return written, nil
 }

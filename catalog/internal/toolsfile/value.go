@@ -1,4 +1,4 @@
-package catalog
+package toolsfile
 
 import (
 	"encoding/json"

@@ -1,5 +1,5 @@
 //go:build !linux
 
-package catalog
+package watch
 
 func newSource(handle func(event)) (source, error) { return newLibrarySource(handle) }

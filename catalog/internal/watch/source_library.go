@@ -1,4 +1,4 @@
-package catalog
+package watch
 
 import (
 	"errors"

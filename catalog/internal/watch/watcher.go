@@ -1,4 +1,4 @@
-package catalog
+package watch
 
 import (
 	"errors"
@@ -12,37 +12,38 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
-// Variables of the package for the tests alone.
-var (
-	// maxWatches bounds how many directories one catalog watches, so that it
-	// leaves some of the user's limit to others.
-	maxWatches = 50_000
-	// maxPending bounds how many changed files are kept apart; beyond it only
+// Limits bound what a [Watcher] takes of the system and keeps.
+type Limits struct {
+	// Watches bounds how many directories are watched, so that some of the
+	// user's limit is left to others.
+	Watches int
+	// Pending bounds how many changed files are kept apart; beyond it only
 	// their directories are.
-	maxPending = 4096
-	// fallbackPoll is the time between two looks at the roots where not
-	// every directory can be watched.
-	fallbackPoll = 3 * time.Second
-)
+	Pending int
+	// Poll is the time between two looks at the roots where not every
+	// directory can be watched.
+	Poll time.Duration
+}
 
-// openSource is a variable of the package for the tests alone.
-var openSource = newSource
-
-// watcher turns the events of the operating system into a set of changed
-// paths. The scan adds the directories that it lists; Watch takes the paths.
+// Watcher turns the events of the operating system into a set of changed
+// paths. A scan begins, adds the directories that it lists, and ends; another
+// goroutine takes the paths.
 //
 // A watch follows its directory: what the paths of the directory are is what
 // the newest scan found. Where that is news, the directory is fresh, and what
-// is in it is compared with what was known of these paths, since events may
-// have borne other names or have been missed.
-type watcher struct {
-	log    *slog.Logger
-	roots  []string
-	polled bool          // by choice: there is no source then
-	events chan struct{} // holds one token while there is something to take
+// is in it is to be compared with what was known of these paths, since events
+// may have borne other names or have been missed.
+type Watcher struct {
+	// Events holds one token while there is something to take.
+	Events chan struct{}
+
+	log        *slog.Logger
+	roots      []string
+	limits     Limits
+	openSource Source // nil for none
 
 	mu          sync.Mutex
-	source      source               // nil where there is none; only scans and close change it
+	source      source               // nil where there is none; only scans and Close change it
 	failed      bool                 // the source is of no more use
 	paths       map[watched][]string // as the walk came to the directory
 	listed      map[watched][]string // the same, of the scan that runs
@@ -54,18 +55,26 @@ type watcher struct {
 	limitLogged bool
 }
 
-func newWatcher(roots []Root, log *slog.Logger, polled bool) *watcher {
-	w := &watcher{log: log, polled: polled, events: make(chan struct{}, 1), pending: map[string]bool{}}
-	for _, root := range roots {
-		w.roots = append(w.roots, root.Path)
-	}
-	return w
+// System opens the operating system's own source of events, and Library that
+// of systems other than Linux.
+var (
+	System  Source = newSource
+	Library Source = newLibrarySource
+)
+
+// Source opens a source of events.
+type Source func(handle func(event)) (source, error)
+
+// New returns a watcher of what lies in these roots. If source is nil, nothing
+// is watched.
+func New(roots []string, log *slog.Logger, limits Limits, source Source) *Watcher {
+	return &Watcher{Events: make(chan struct{}, 1), log: log, roots: roots, limits: limits, openSource: source, pending: map[string]bool{}}
 }
 
-// begin prepares for a scan. A source that failed is replaced, so that all
+// Begin prepares for a scan. A source that failed is replaced, so that all
 // directories are fresh.
-func (w *watcher) begin() {
-	if w.polled {
+func (w *Watcher) Begin() {
+	if w.openSource == nil {
 		return
 	}
 	w.mu.Lock()
@@ -73,28 +82,28 @@ func (w *watcher) begin() {
 	w.listed, w.limit, w.unwatched = map[watched][]string{}, nil, 0
 	w.mu.Unlock()
 	if failed {
-		w.close()
+		w.Close()
 	}
 	if w.current() == nil {
 		w.open()
 	}
 }
 
-func (w *watcher) current() source {
+func (w *Watcher) current() source {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.source
 }
 
-func (w *watcher) open() {
-	opened, err := openSource(w.handle)
+func (w *Watcher) open() {
+	opened, err := w.openSource(w.handle)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.source, w.limit, w.failed, w.paths = opened, err, false, map[watched][]string{}
 }
 
-// close ends all watches. It is called while no scan runs.
-func (w *watcher) close() {
+// Close ends all watches. It is called while no scan runs.
+func (w *Watcher) Close() {
 	w.mu.Lock()
 	source := w.source
 	w.source = nil
@@ -107,9 +116,9 @@ func (w *watcher) close() {
 	}
 }
 
-// takeFresh returns the directories that scans found to be watched anew, or
+// TakeFresh returns the directories that scans found to be watched anew, or
 // under another path, since the last call.
-func (w *watcher) takeFresh() []string {
+func (w *Watcher) TakeFresh() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	fresh := w.fresh
@@ -117,15 +126,15 @@ func (w *watcher) takeFresh() []string {
 	return fresh
 }
 
-// add watches a directory. It is called before the directory is listed, by
+// Add watches a directory. It is called before the directory is listed, by
 // every scan: the path may stand for another directory by now.
-func (w *watcher) add(path, real string) {
+func (w *Watcher) Add(path, real string) {
 	source := w.current()
 	if source == nil {
 		return
 	}
 	id, err := watched(0), errWatches
-	if len(w.listed) < maxWatches {
+	if len(w.listed) < w.limits.Watches {
 		id, err = source.add(real)
 	}
 	w.mu.Lock()
@@ -142,7 +151,7 @@ func (w *watcher) add(path, real string) {
 
 // list notes a path of a watched directory. From now on its events bear that
 // name too.
-func (w *watcher) list(id watched, path string) {
+func (w *Watcher) list(id watched, path string) {
 	if slices.Contains(w.listed[id], path) {
 		return
 	}
@@ -161,8 +170,8 @@ func isLimit(err error) bool {
 	return errors.Is(err, errWatches) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// end ends the watches of directories that the scan did not meet again.
-func (w *watcher) end() {
+// End ends the watches of directories that the scan did not meet again.
+func (w *Watcher) End() {
 	for _, id := range w.prune() {
 		if source := w.current(); source != nil {
 			source.remove(id)
@@ -171,13 +180,13 @@ func (w *watcher) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.limit != nil && !w.limitLogged {
-		w.log.Warn("not every directory can be watched, so all are looked at now and then", "every", fallbackPoll,
+		w.log.Warn("not every directory can be watched, so all are looked at now and then", "every", w.limits.Poll,
 			"watched", len(w.listed), "unwatched", w.unwatched, "error", w.limit, "hint", problem.Lookup("watch-limit").Hint)
 	}
 	w.limitLogged = w.limit != nil
 }
 
-func (w *watcher) prune() (unlisted []watched) {
+func (w *Watcher) prune() (unlisted []watched) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for id := range w.paths {
@@ -189,15 +198,15 @@ func (w *watcher) prune() (unlisted []watched) {
 	return unlisted
 }
 
-// limited reports whether some directories cannot be watched.
-func (w *watcher) limited() bool {
+// Limited reports whether some directories cannot be watched.
+func (w *Watcher) Limited() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.limit != nil
 }
 
-// problems returns the problem of what cannot be watched.
-func (w *watcher) problems() []Problem {
+// Problems returns the problem of what cannot be watched.
+func (w *Watcher) Problems() []problem.Problem {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.limit == nil || len(w.roots) == 0 {
@@ -205,6 +214,6 @@ func (w *watcher) problems() []Problem {
 	}
 	r := &problem.Report{File: w.roots[0]}
 	r.Add("watch-limit", problem.Position{}, "not every directory can be watched, so they are looked at every %v: %v",
-		fallbackPoll, strings.TrimSpace(problem.Cause(w.limit).Error()))
+		w.limits.Poll, strings.TrimSpace(problem.Cause(w.limit).Error()))
 	return r.Problems
 }

@@ -1,4 +1,9 @@
-package catalog
+// Package archive extracts archives of skills, which are ZIP files, into
+// temporary directories, and again when their content changed.
+//
+// What an archive holds is not trusted: it is checked whole before anything is
+// written, bounded in size, and written through [os.Root].
+package archive
 
 import (
 	"crypto/sha256"
@@ -17,20 +22,19 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 )
 
-// archivesPrefix begins the name of a catalog's directory of extracted
+// dirPrefix begins the name of a catalog's directory of extracted
 // archives.
-const archivesPrefix = "skills-mcp-catalog-"
+const dirPrefix = "skills-mcp-catalog-"
 
-// isArchive tells whether a file is taken for an archive of skills by its
-// name.
-func isArchive(name string) bool {
+// Is reports whether a file is taken for an archive of skills by its name.
+func Is(name string) bool {
 	ext := strings.ToLower(filepath.Ext(name))
 	return ext == ".skill" || ext == ".zip"
 }
 
-// archives are the archives of a catalog, each extracted once for every
+// Archives are the archives of a catalog, each extracted once for every
 // content it has had. The zero value is empty.
-type archives struct {
+type Archives struct {
 	base    *tempdir.Dir // nil until it is needed
 	known   map[string]*extraction
 	retired []string // superseded, to be removed when the next scan begins
@@ -39,15 +43,17 @@ type archives struct {
 
 // extraction is an archive as it was last looked at.
 type extraction struct {
-	read     reading
-	problems []Problem // what that content is to blame for
-	dir      string    // of the last good content, or empty
-	parent   string    // the directory to remove; it holds dir alone
+	state    filestat.State
+	read     time.Time         // when it was read; zero if it has to be again
+	sum      [sha256.Size]byte // of the content
+	problems []problem.Problem // what that content is to blame for
+	dir      string            // of the last good content, or empty
+	parent   string            // the directory to remove; it holds dir alone
 }
 
-// begin removes what was superseded before the last scan ended: by now no
+// Begin removes what was superseded before the last scan ended: by now no
 // request should hold a snapshot that knows it.
-func (a *archives) begin() {
+func (a *Archives) Begin() {
 	for _, dir := range a.retired {
 		// What stays is removed at close.
 		_ = os.RemoveAll(dir)
@@ -55,8 +61,8 @@ func (a *archives) begin() {
 	a.retired, a.used = nil, map[string]bool{}
 }
 
-// end retires the archives that are gone.
-func (a *archives) end() {
+// End retires the archives that are gone.
+func (a *Archives) End() {
 	for path, x := range a.known {
 		if !a.used[path] {
 			delete(a.known, path)
@@ -65,26 +71,26 @@ func (a *archives) end() {
 	}
 }
 
-func (a *archives) retire(x *extraction) {
+func (a *Archives) retire(x *extraction) {
 	if x.parent != "" {
 		a.retired = append(a.retired, x.parent)
 	}
 }
 
-// close removes everything.
-func (a *archives) close() error {
+// Close removes everything.
+func (a *Archives) Close() error {
 	base := a.base
-	*a = archives{}
+	*a = Archives{}
 	if base == nil {
 		return nil
 	}
 	return base.Close()
 }
 
-// open gives the directory with the contents of the archive at path, or an
+// Open returns the directory with the contents of the archive at path, or an
 // empty string where it never had any that could be used. While the archive
 // is broken its last good contents stay.
-func (a *archives) open(r *problem.Report, path string) string {
+func (a *Archives) Open(r *problem.Report, path string) string {
 	a.used[path] = true
 	x := a.known[path]
 	if x == nil {
@@ -109,41 +115,42 @@ func (a *archives) open(r *problem.Report, path string) string {
 }
 
 // update extracts the archive if its content changed.
-func (a *archives) update(x *extraction, path string, strict bool) error {
+func (a *Archives) update(x *extraction, path string, strict bool) error {
 	file, err := os.OpenFile(path, os.O_RDONLY|openflag.NonBlock, 0)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	when := time.Now()
+	read := time.Now()
 	info, err := file.Stat()
 	switch {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return errNotRegular
+		return errors.New("not a regular file")
 	}
 	if _, err := os.Stat(x.dir); err != nil && x.dir != "" {
-		x.read = reading{} // somebody cleaned the temporary directory up
+		x.read = time.Time{} // somebody cleaned the temporary directory up
 	}
-	if x.read.settled() && x.read.id == filestat.Of(info) {
+	state := filestat.Of(info)
+	if !x.read.IsZero() && x.state == state && state.Settled(x.read) {
 		return nil
 	}
 	sum, size, err := digest(file)
-	if err != nil || x.read.sum == sum {
+	if err != nil || !x.read.IsZero() && x.sum == sum {
 		return err
 	}
 	r := &problem.Report{Strict: strict}
-	dir, parent, err := a.extract(r, file, size, sum, archiveStem(path))
+	dir, parent, err := a.extract(r, file, size, sum, stem(path))
 	if err != nil {
 		return err
 	}
 	if again, _, err := digest(file); err != nil || again != sum {
 		// It is being written. The next scan sees what comes of it.
-		x.read = reading{}
+		x.read = time.Time{}
 		return errors.Join(err, os.RemoveAll(parent))
 	}
-	x.read = reading{id: filestat.Of(info), when: when, sum: sum}
+	x.state, x.read, x.sum = state, read, sum
 	x.problems = r.Problems
 	switch {
 	case dir != "":
@@ -157,8 +164,8 @@ func (a *archives) update(x *extraction, path string, strict bool) error {
 	return nil
 }
 
-// archiveStem is the name of an archive without its directory and extension.
-func archiveStem(path string) string {
+// stem returns the name of an archive without its directory and extension.
+func stem(path string) string {
 	name := filepath.Base(path)
 	if stem := strings.TrimSuffix(name, filepath.Ext(name)); stem != "" {
 		return stem
@@ -166,11 +173,11 @@ func archiveStem(path string) string {
 	return "skill"
 }
 
-// digest gives the SHA-256 and the size of at most the first bytes that an
+// digest returns the SHA-256 and the size of at most the first bytes that an
 // archive may have; what is longer is refused anyway.
 func digest(file *os.File) (sum [sha256.Size]byte, size int64, err error) {
 	hash := sha256.New()
-	size, err = io.Copy(hash, io.NewSectionReader(file, 0, maxArchiveBytes+1))
+	size, err = io.Copy(hash, io.NewSectionReader(file, 0, maxBytes+1))
 	hash.Sum(sum[:0])
 	return sum, size, err
 }
@@ -178,14 +185,14 @@ func digest(file *os.File) (sum [sha256.Size]byte, size int64, err error) {
 // makeBase makes the directory of all extractions, again if somebody cleaned
 // the temporary directory up. What is made again must be known to be in use,
 // or the next server that starts removes it.
-func (a *archives) makeBase() error {
+func (a *Archives) makeBase() error {
 	if a.base != nil {
 		if _, err := os.Stat(a.base.Path()); err == nil {
 			return nil
 		}
 		_ = a.base.Close() // there is nothing left to remove
 	}
-	base, err := tempdir.New("", archivesPrefix)
+	base, err := tempdir.New("", dirPrefix)
 	a.base = base
 	return err
 }
@@ -193,7 +200,7 @@ func (a *archives) makeBase() error {
 // extract unpacks an archive into a directory of its own. A fault of the
 // archive is reported, and dir is empty then; the error is one of this
 // machine.
-func (a *archives) extract(r *problem.Report, file *os.File, size int64, sum [sha256.Size]byte, stem string) (dir, parent string, err error) {
+func (a *Archives) extract(r *problem.Report, file *os.File, size int64, sum [sha256.Size]byte, name string) (dir, parent string, err error) {
 	if err = a.makeBase(); err != nil {
 		return "", "", err
 	}
@@ -201,7 +208,7 @@ func (a *archives) extract(r *problem.Report, file *os.File, size int64, sum [sh
 	if err != nil {
 		return "", "", err
 	}
-	dir = filepath.Join(parent, stem)
+	dir = filepath.Join(parent, name)
 	if err = os.Mkdir(dir, 0o755); err == nil {
 		err = unzip(file, size, dir)
 	}
@@ -211,8 +218,8 @@ func (a *archives) extract(r *problem.Report, file *os.File, size int64, sum [sh
 	if removed := os.RemoveAll(parent); removed != nil {
 		err = errors.Join(err, removed)
 	}
-	if fault := (*archiveFault)(nil); errors.As(err, &fault) {
-		r.Add(fault.rule, problem.Position{}, "%s", fault.message)
+	if broken := (*fault)(nil); errors.As(err, &broken) {
+		r.Add(broken.rule, problem.Position{}, "%s", broken.message)
 		return "", "", nil
 	}
 	return "", "", err

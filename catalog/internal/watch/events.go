@@ -1,4 +1,4 @@
-package catalog
+package watch
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 )
 
 // handle is called by the source, and returns soon.
-func (w *watcher) handle(e event) {
+func (w *Watcher) handle(e event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -31,10 +31,17 @@ func (w *watcher) handle(e event) {
 	}
 }
 
+// Lose does what happens when the operating system loses events.
+func (w *Watcher) Lose() { w.handle(event{lost: true}) }
+
+// Fail does what happens when the source is of no more use, because a watched
+// directory was moved.
+func (w *Watcher) Fail() { w.handle(event{failure: errMoved}) }
+
 // fail has the source replaced: by a scan that begins soon where a directory
 // was moved, else, so that what fails at once does not fail all the time, by
 // one that is due anyway.
-func (w *watcher) fail(err error) {
+func (w *Watcher) fail(err error) {
 	if w.failed {
 		return
 	}
@@ -49,7 +56,7 @@ func (w *watcher) fail(err error) {
 
 // happened takes note of an event. A change of attributes alone can make a
 // file readable, so it is worth a scan, but it is not a change of the file.
-func (w *watcher) happened(path string, attributes bool) {
+func (w *Watcher) happened(path string, attributes bool) {
 	if !w.concerns(path, ignored.Directory(filepath.Base(path))) {
 		return
 	}
@@ -61,17 +68,17 @@ func (w *watcher) happened(path string, attributes bool) {
 
 // concerns reports whether a path lies in a root and is not ignored there, or
 // is on the way to a root.
-func (w *watcher) concerns(path string, ignored bool) bool {
+func (w *Watcher) concerns(path string, ignored bool) bool {
 	return slices.ContainsFunc(w.roots, func(root string) bool {
 		return pathname.Within(root, path) || !ignored && pathname.Within(path, root)
 	})
 }
 
-func (w *watcher) remember(path string) {
-	if len(w.pending) >= maxPending {
+func (w *Watcher) remember(path string) {
+	if len(w.pending) >= w.limits.Pending {
 		path = filepath.Dir(path)
 	}
-	if len(w.pending) >= 2*maxPending {
+	if len(w.pending) >= 2*w.limits.Pending {
 		w.pending, w.overflow = map[string]bool{}, true
 	}
 	if !w.overflow {
@@ -79,16 +86,16 @@ func (w *watcher) remember(path string) {
 	}
 }
 
-func (w *watcher) wake() {
+func (w *Watcher) wake() {
 	select {
-	case w.events <- struct{}{}:
+	case w.Events <- struct{}{}:
 	default:
 	}
 }
 
-// take returns the paths that changed since the last call. all is true where
+// Take returns the paths that changed since the last call. all is true where
 // there may be others.
-func (w *watcher) take() (paths []string, all bool) {
+func (w *Watcher) Take() (paths []string, all bool) {
 	if source := w.current(); source != nil {
 		source.drain()
 	}

@@ -1,4 +1,4 @@
-package catalog
+package watch
 
 // source is the operating system's news of directories. One goroutine calls
 // add and remove; the events come in others.
