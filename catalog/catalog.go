@@ -1,5 +1,5 @@
 // Package catalog finds Agent Skills on disk and keeps an immutable, sorted
-// picture of them.
+// snapshot of them.
 //
 // A catalog is opened over an ordered list of roots. Every scan yields a new
 // [Snapshot]; readers hold the one they started with, so one request sees one
@@ -28,7 +28,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -69,11 +68,9 @@ type Catalog struct {
 	scanning chan struct{}
 	state    scanState
 
-	mu       sync.Mutex
-	next     *flight
-	closed   bool
-	watching bool
-	flights  sync.WaitGroup
+	begun    atomic.Int64 // scans, ever
+	closed   atomic.Bool
+	watching atomic.Bool
 }
 
 // Open scans the roots once. A missing or unreadable root is a [Problem],
@@ -107,21 +104,15 @@ func Open(ctx context.Context, opts Options) (*Catalog, error) {
 	return c, nil
 }
 
-// Snapshot gives the newest snapshot. It never blocks on a scan.
+// Snapshot returns the newest snapshot. It never blocks on a scan.
 func (c *Catalog) Snapshot() *Snapshot { return c.snapshot.Load() }
 
 // Close waits for the scan that runs and removes what the catalog extracted
 // from archives. The snapshots stay readable; the files of archived skills
 // are gone.
 func (c *Catalog) Close() error {
-	c.mu.Lock()
-	c.closed = true
-	if c.next != nil {
-		c.next.cancel()
-	}
-	c.mu.Unlock()
-	c.flights.Wait()
+	c.closed.Store(true)
 	c.scanning <- struct{}{}
-	defer func() { <-c.scanning }()
-	return c.state.archives.close()
+	defer c.release()
+	return c.state.archives.Close()
 }

@@ -1,6 +1,10 @@
 package catalog
 
-import "time"
+import (
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/watch"
+)
 
 // The bounds of a scan are too wide for a test to reach with real files.
 
@@ -15,9 +19,9 @@ func NarrowScan(depth, dirs, entries, skills int) (restore func()) {
 // files kept apart, and a shorter time between fallback polls. It gives what
 // sets them back.
 func NarrowWatch(watches, pending int, poll time.Duration) (restore func()) {
-	oldWatches, oldPending, oldPoll := maxWatches, maxPending, fallbackPoll
-	maxWatches, maxPending, fallbackPoll = watches, pending, poll
-	return func() { maxWatches, maxPending, fallbackPoll = oldWatches, oldPending, oldPoll }
+	old := watchLimits
+	watchLimits = watch.Limits{Watches: watches, Pending: pending, Poll: poll}
+	return func() { watchLimits = old }
 }
 
 // Overflow plays the loss of events that a full queue of the operating
@@ -27,23 +31,23 @@ func Overflow(c *Catalog, act func()) {
 	c.scanning <- struct{}{}
 	defer func() { <-c.scanning }()
 	w := c.state.watcher
-	w.take()
+	w.Take()
 	act()
-	w.take()
-	w.handle(event{lost: true})
+	w.Take()
+	w.Lose()
 }
 
 // FailWatch plays a source of events that is of no more use.
 func FailWatch(c *Catalog) {
 	c.scanning <- struct{}{}
 	defer func() { <-c.scanning }()
-	c.state.watcher.handle(event{failure: errMoved})
+	c.state.watcher.Fail()
 }
 
 // WatchByLibrary has catalogs watched as on systems other than Linux. It
 // returns what sets that back.
 func WatchByLibrary() (restore func()) {
 	old := openSource
-	openSource = newLibrarySource
+	openSource = watch.Library
 	return func() { openSource = old }
 }

@@ -11,16 +11,19 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/skills-mcp/skills-mcp/catalog/internal/archive"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
+	"github.com/skills-mcp/skills-mcp/catalog/internal/watch"
 )
 
 // scanState is what one scan leaves to the next. It is owned by the holder
 // of [Catalog.scanning].
 type scanState struct {
+	scan       int64        // the number of the last one that came to its end
 	candidates []*candidate // in order of precedence
 	problems   []Problem    // of roots and directories
-	archives   archives
-	watcher    *watcher // of the running Watch, or nil
+	archives   archive.Archives
+	watcher    *watch.Watcher // of the running Watch, or nil
 }
 
 // scan looks at all roots and swaps the snapshot.
@@ -30,10 +33,10 @@ func (c *Catalog) scan(ctx context.Context) error {
 		ctx: ctx, log: c.log, roots: c.roots, strict: c.strict,
 		archives: &c.state.archives, seen: map[string]bool{}, deep: map[int]bool{},
 	}
-	c.state.archives.begin()
+	c.state.archives.Begin()
 	if c.state.watcher != nil {
-		c.state.watcher.begin()
-		w.watch = c.state.watcher.add
+		c.state.watcher.Begin()
+		w.watch = c.state.watcher.Add
 	}
 	if err := w.walk(); err != nil {
 		return err
@@ -41,9 +44,9 @@ func (c *Catalog) scan(ctx context.Context) error {
 	if err := c.load(ctx, w.found); err != nil {
 		return err
 	}
-	c.state.archives.end()
+	c.state.archives.End()
 	if c.state.watcher != nil {
-		c.state.watcher.end()
+		c.state.watcher.End()
 	}
 	c.state.candidates, c.state.problems = byPrecedence(w.found), w.problems
 	c.publish()
@@ -100,7 +103,7 @@ func (c *Catalog) assemble() *Snapshot {
 	s := &Snapshot{byName: make(map[string]*Skill, len(c.state.candidates))}
 	s.problems = append(s.problems, c.state.problems...)
 	if c.state.watcher != nil {
-		s.problems = append(s.problems, c.state.watcher.problems()...)
+		s.problems = append(s.problems, c.state.watcher.Problems()...)
 	}
 	winners := make(map[string]*candidate, len(c.state.candidates))
 	for _, candidate := range c.state.candidates {

@@ -1,5 +1,7 @@
 package catalog
 
+import "path/filepath"
+
 // Snapshot is one consistent state of the catalog. It is immutable and safe
 // for concurrent use.
 type Snapshot struct {
@@ -34,4 +36,30 @@ func (s *Snapshot) sameSkills(other *Snapshot) bool {
 		}
 	}
 	return true
+}
+
+// dirs returns the directories of the skills.
+func (s *Snapshot) dirs() map[string]bool {
+	dirs := make(map[string]bool, len(s.skills))
+	for _, skill := range s.skills {
+		dirs[skill.Dir] = true
+	}
+	return dirs
+}
+
+// changedEntries returns the entry documents of skills that came, went or
+// changed.
+func changedEntries(before, after *Snapshot) []string {
+	var entries []string
+	for _, skill := range before.skills {
+		if now := after.byName[skill.Name]; now == nil || !now.equal(skill) {
+			entries = append(entries, filepath.Join(skill.Dir, skill.Entry))
+		}
+	}
+	for _, skill := range after.skills {
+		if was := before.byName[skill.Name]; was == nil || !was.equal(skill) {
+			entries = append(entries, filepath.Join(skill.Dir, skill.Entry))
+		}
+	}
+	return entries
 }

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/skills-mcp/skills-mcp/catalog/internal/archive"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 	"github.com/skills-mcp/skills-mcp/internal/ignored"
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
@@ -58,7 +58,7 @@ type walker struct {
 	log      *slog.Logger
 	roots    []Root
 	strict   bool
-	archives *archives
+	archives *archive.Archives
 	// watch is called for each directory before it is listed, so that no
 	// change is lost in between, and for what leads to a root. It may be nil.
 	watch func(path, real string)
@@ -105,7 +105,7 @@ func (w *walker) walkRoot(i int) error {
 		reportRoot(r, root, err)
 	case info.IsDir():
 		return w.directory(top)
-	case info.Mode().IsRegular() && isArchive(root.Path):
+	case info.Mode().IsRegular() && archive.Is(root.Path):
 		return w.archive(top)
 	default:
 		r.Add("root-type", problem.Position{}, "the root is neither a directory nor an archive")
@@ -165,7 +165,7 @@ func (w *walker) directory(p place) error {
 func (w *walker) names(p place, entries []fs.DirEntry) {
 	var misleading []string
 	for _, e := range entries {
-		if isMisleading(e.Name()) && !ignored.Directory(e.Name()) {
+		if problem.IsMisleading(e.Name()) && !ignored.Directory(e.Name()) {
 			misleading = append(misleading, e.Name())
 		}
 	}
@@ -176,15 +176,6 @@ func (w *walker) names(p place, entries []fs.DirEntry) {
 	r.Add("file-name", problem.Position{}, "%d names hold control characters, or such as change the direction of writing; the first is %q",
 		len(misleading), problem.Clip(misleading[0]))
 	w.keep(r)
-}
-
-// isMisleading reports whether a name holds characters that do not show and
-// change how others do: control characters, separators of lines, and those
-// that turn the direction of writing.
-func isMisleading(name string) bool {
-	return strings.ContainsFunc(name, func(c rune) bool {
-		return unicode.In(c, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
-	})
 }
 
 func (w *walker) unreadable(p place, err error) {
@@ -216,7 +207,7 @@ func (w *walker) children(p place, entries []fs.DirEntry) error {
 		switch name := e.Name(); {
 		case e.Type()&fs.ModeSymlink != 0:
 			err = w.link(p, p.child(name))
-		case e.Type().IsRegular() && isArchive(name):
+		case e.Type().IsRegular() && archive.Is(name):
 			err = w.archive(p.child(name))
 		}
 		if err != nil {
@@ -260,7 +251,7 @@ func (w *walker) link(parent, p place) error {
 	case info.IsDir():
 		p.real = real
 		return w.directory(p)
-	case info.Mode().IsRegular() && isArchive(p.path):
+	case info.Mode().IsRegular() && archive.Is(p.path):
 		p.real = real
 		return w.archive(p)
 	}
@@ -271,7 +262,7 @@ func (w *walker) link(parent, p place) error {
 func (w *walker) archive(p place) error {
 	r := w.report(p.shown)
 	defer w.keep(r)
-	dir := w.archives.open(r, p.real)
+	dir := w.archives.Open(r, p.real)
 	if dir == "" {
 		return nil
 	}

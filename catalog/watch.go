@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/watch"
 )
 
 const (
@@ -13,6 +15,12 @@ const (
 	// debounceMost is how long a scan is put off at most, while events keep
 	// coming.
 	debounceMost = time.Second
+)
+
+// Variables of the package for the tests alone.
+var (
+	watchLimits = watch.Limits{Watches: 50_000, Pending: 4096, Poll: 3 * time.Second}
+	openSource  = watch.System
 )
 
 // ErrWatching is returned by a [Catalog.Watch] beside another.
@@ -39,37 +47,36 @@ type Change struct {
 // itself cannot fail: where the operating system gives too few watches, that
 // is a [Problem], and the roots are polled.
 func (c *Catalog) Watch(ctx context.Context, notify func(Change)) error {
-	c.mu.Lock()
 	switch {
-	case c.closed:
-		c.mu.Unlock()
+	case c.closed.Load():
 		return ErrClosed
-	case c.watching:
-		c.mu.Unlock()
+	case !c.watching.CompareAndSwap(false, true):
 		return ErrWatching
 	}
-	c.watching = true
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		c.watching = false
-		c.mu.Unlock()
-	}()
+	defer c.watching.Store(false)
 
-	w := newWatcher(c.roots, c.log, c.poll > 0)
+	source := openSource
+	if c.poll > 0 {
+		source = nil
+	}
+	var roots []string
+	for _, root := range c.roots {
+		roots = append(roots, root.Path)
+	}
+	w := watch.New(roots, c.log, watchLimits, source)
 	if err := c.setWatcher(ctx, w); err != nil {
 		return nil
 	}
 	defer func() {
 		c.setWatcher(context.Background(), nil)
-		w.close()
+		w.Close()
 	}()
-	f := &follower{catalog: c, watcher: w, notify: notify, files: newFiles(c.poll > 0)}
+	f := &follower{catalog: c, watcher: w, notify: notify, files: watch.NewFiles(c.poll > 0, list)}
 	return f.follow(ctx)
 }
 
 // setWatcher makes scans add their directories to w.
-func (c *Catalog) setWatcher(ctx context.Context, w *watcher) error {
+func (c *Catalog) setWatcher(ctx context.Context, w *watch.Watcher) error {
 	if err := c.acquire(ctx); err != nil {
 		return err
 	}
@@ -81,9 +88,9 @@ func (c *Catalog) setWatcher(ctx context.Context, w *watcher) error {
 // follower is the loop of one Watch.
 type follower struct {
 	catalog *Catalog
-	watcher *watcher
+	watcher *watch.Watcher
 	notify  func(Change)
-	files   *files
+	files   *watch.Files
 }
 
 func (f *follower) follow(ctx context.Context) error {
@@ -101,7 +108,7 @@ func (f *follower) follow(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-f.watcher.events:
+		case <-f.watcher.Events:
 			if !waiting {
 				waiting = true
 				most.Reset(debounceMost)
@@ -146,10 +153,10 @@ func (f *follower) interval() time.Duration {
 	if f.catalog.poll > 0 {
 		return f.catalog.poll
 	}
-	return fallbackPoll
+	return watchLimits.Poll
 }
 
-func (f *follower) polling() bool { return f.catalog.poll > 0 || f.watcher.limited() }
+func (f *follower) polling() bool { return f.catalog.poll > 0 || f.watcher.Limited() }
 
 // begin sets the watches by a first scan, and takes the files as they are. What
 // changed before the watches were set is known of entry documents alone; what
@@ -160,16 +167,16 @@ func (f *follower) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.files.learn(ctx, after)
-	f.watcher.takeFresh()
-	paths, all := f.watcher.take()
+	f.files.Learn(ctx, after.dirs())
+	f.watcher.TakeFresh()
+	paths, all := f.watcher.Take()
 	f.tell(ctx, nil, all, paths...)
 	return nil
 }
 
 // rescan scans, and tells what changed.
 func (f *follower) rescan(ctx context.Context) error {
-	paths, all := f.watcher.take()
+	paths, all := f.watcher.Take()
 	if _, err := f.catalog.Rescan(ctx); err != nil {
 		return err
 	}
@@ -183,8 +190,14 @@ func (f *follower) rescan(ctx context.Context) error {
 func (f *follower) tell(ctx context.Context, paths []string, all bool, sure ...string) {
 	change := Change{Before: f.catalog.told, After: f.catalog.Snapshot()}
 	same := change.Before.sameSkills(change.After)
-	paths = append(paths, f.watcher.takeFresh()...)
-	change.Files = append(f.files.update(ctx, change, paths, all), insideSkills(sure, change.Before, change.After)...)
+	paths = append(paths, f.watcher.TakeFresh()...)
+	before, after := change.Before.dirs(), change.After.dirs()
+	change.Files = f.files.Update(ctx, after, paths, all)
+	for _, path := range sure {
+		if watch.Outermost(path, before) != "" || watch.Outermost(path, after) != "" {
+			change.Files = append(change.Files, path)
+		}
+	}
 	if ctx.Err() != nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/advice"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
@@ -71,5 +72,5 @@ func (s *Server) bash(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 	}
 	s.log.Info("program ended", "tool", "bash_tool", "status", result.Status, "exit", result.ExitCode,
 		"duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier, "why", why)
-	return execAnswer(workspace, "", result, refusedAdvice(spec, result)), nil
+	return execAnswer(workspace, "", result, advice.Refused(spec, result)), nil
 }

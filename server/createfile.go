@@ -120,7 +120,7 @@ func (s *Server) write(workspace workspaces.Workspace, adds int, do func(*contai
 	if err := roomFor(workspace, adds); err != nil {
 		return err
 	}
-	defer s.workspaceChanged(workspace)
+	defer s.updates.WorkspaceChanged(workspace)
 	return do(tree)
 }
 

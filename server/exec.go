@@ -14,8 +14,10 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/advice"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -83,23 +85,48 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 		return nil, err
 	}
 	s.tellMissing(ctx, run)
+	run.spec.Workspace = workspace.Dir
 	result, err := s.run(ctx, workspace, run.spec)
 	if err != nil {
 		return nil, err
 	}
 	s.log.Info("program ended", "skill", run.skill.Name, "digest", run.copy.Digest, "op", run.request.Op, "status", result.Status,
 		"exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier)
-	return execAnswer(workspace, run.copy.Digest, result, s.advice(ctx, run, workspace, result)), nil
+	return execAnswer(workspace, run.copy.Digest, result, s.advice(ctx, run, result)), nil
 }
 
 // run runs a program in a workspace, and tells the caller of its progress.
 func (s *Server) run(ctx context.Context, workspace workspaces.Workspace, spec sandbox.Spec) (sandbox.Result, error) {
 	defer workspace.Acquire()()
-	defer s.workspaceChanged(workspace)
+	defer s.updates.WorkspaceChanged(workspace)
 	spec.Workspace, spec.Private, spec.Caller = workspace.Dir, workspace.Private, request.Caller(ctx)
 	spec.Progress = progressFrom(ctx)
 	defer request.Idle(ctx)()
 	return s.opts.Sandbox.Run(ctx, spec)
+}
+
+// advice says what may be behind the failure of a skill's program.
+func (s *Server) advice(ctx context.Context, run staged, result sandbox.Result) string {
+	refused := advice.Refused(run.spec, result)
+	if result.Status != sandbox.Exited || result.ExitCode == 0 {
+		return refused
+	}
+	if stray := advice.Stray(run.spec); stray != "" {
+		return stray
+	}
+	missing := requirement.OfRun(s.requirements.OfCopy(ctx, run.skill, run.copy), run.spec.Script, run.spec.Shell)
+	return strings.TrimSpace(requirement.Text(missing) + " " + refused)
+}
+
+// tellMissing tells before a run, as progress, what is known to be missing. That
+// is no reason to refuse it: a program may find its modules elsewhere, or do
+// without.
+func (s *Server) tellMissing(ctx context.Context, run staged) {
+	report := progressFrom(ctx)
+	known, _ := s.requirements.Known(run.copy.Digest)
+	if missing := requirement.Text(requirement.OfRun(known, run.spec.Script, run.spec.Shell)); report != nil && missing != "" {
+		report(missing)
+	}
 }
 
 // executable refuses where nothing can be run.

@@ -201,7 +201,7 @@ func binaryText(content contained.Content) string {
 // binaryLink says how to get at a binary that is too long for an answer.
 func (s *Server) binaryLink(content contained.Content, at linked) *mcp.CallToolResult {
 	notice := binaryText(content) + ", too long to come whole in this answer."
-	if content.Size <= maxResourceBytes {
+	if content.Size <= contained.MaxReadBytes {
 		notice += " The resource that is linked gives it whole (resources/read, up to 16 MiB)."
 	}
 	if s.opts.Sandbox != nil {

@@ -23,15 +23,17 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
-	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/activation"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
+	"github.com/skills-mcp/skills-mcp/server/internal/publish"
 	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
 	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
+	"github.com/skills-mcp/skills-mcp/server/internal/updates"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
@@ -77,11 +79,12 @@ type Server struct {
 	tools         []tool
 	skills        skills.Access
 	schemas       schema.Set
-	digests       resources.Digests
 	workspaces    *workspace.Access
 	requirements  *requirement.Finder
+	activation    activation.Writer
 	subscriptions client.Subscriptions
-	news          workspaceNews
+	updates       *updates.Updates
+	publisher     *publish.Publisher
 	// edits lets one call at a time write to workspaces, so that none undoes
 	// what another did.
 	edits sync.Mutex
@@ -108,6 +111,10 @@ func New(opts Options) (*Server, error) {
 	s.workspaces = workspace.New(opts.Workspaces)
 	s.requirements = &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Log: s.log}
 	s.skills = skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Log: s.log}
+	s.activation = activation.Writer{Skills: s.skills, Requirements: s.requirements, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable}
+	s.updates = &updates.Updates{Skills: s.skills, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Log: s.log}
+	s.publisher = &publish.Publisher{Skills: s.skills, Workspaces: s.workspaces, Activation: s.activation,
+		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Log: s.log}
 	s.tools = []tool{s.activateTool(), s.readResourceTool(), s.execTool(), s.findSkillsTool()}
 	for _, name := range opts.Toolsets {
 		tools, err := s.toolset(name)
@@ -117,14 +124,13 @@ func New(opts Options) (*Server, error) {
 		s.tools = append(s.tools, tools...)
 	}
 	s.mcp = s.newLibraryServer()
-	s.router = &router.Router{Library: s.mcp, Methods: s.extensionMethods(), Log: s.log}
+	s.router = &router.Router{Library: s.mcp, Methods: s.publisher.Methods(), Log: s.log}
 	if err := s.registerTools(); err != nil {
 		return nil, err
 	}
-	s.registerResources()
-	s.registerPrompts()
+	s.publisher.Register(s.mcp)
 	if opts.Workspaces != nil {
-		opts.Workspaces.OnExpire(s.workspaceExpired)
+		opts.Workspaces.OnExpire(s.updates.WorkspaceExpired)
 	}
 	return s, nil
 }
@@ -138,8 +144,8 @@ func (s *Server) newLibraryServer() *mcpserver.MCPServer {
 		mcpserver.WithResourceCapabilities(true, true),
 		mcpserver.WithPromptCapabilities(true),
 		mcpserver.WithCompletions(),
-		mcpserver.WithExtensions(extensionCapability),
-		mcpserver.WithResourceCompletionProvider(completer{s}),
+		mcpserver.WithExtensions(publish.Capability),
+		mcpserver.WithResourceCompletionProvider(s.publisher),
 		mcpserver.WithStrictInputSchemaDefault(),
 		mcpserver.WithToolHandlerMiddleware(router.Cancelable),
 		mcpserver.WithHooks(s.hooks()),
@@ -149,13 +155,19 @@ func (s *Server) newLibraryServer() *mcpserver.MCPServer {
 // hooks are the places in which the library lets us in.
 func (s *Server) hooks() *mcpserver.Hooks {
 	hooks := &mcpserver.Hooks{}
-	s.hookInstructions(hooks)
-	s.hookLists(hooks)
-	s.hookReads(hooks)
-	s.hookSubscriptions(hooks)
+	s.publisher.Hook(hooks)
+	s.updates.Hook(hooks)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		s.workspaces.Forget(session.SessionID())
 	})
 	router.HookErrors(hooks, s.log)
 	return hooks
 }
+
+// Notify tells clients of a change of the catalog. It is the function to give
+// to [catalog.Catalog.Watch].
+func (s *Server) Notify(change catalog.Change) { s.updates.CatalogChanged(change) }
+
+// EntryFault says why skills/list leaves a skill out, or nothing where it does
+// not. The tools, prompts and resources serve it all the same.
+func EntryFault(skill *catalog.Skill) string { return publish.EntryFault(skill) }

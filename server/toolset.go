@@ -73,19 +73,11 @@ func (s *Server) call(t tool) func(context.Context, mcp.CallToolRequest) (*mcp.C
 		}
 		if err != nil {
 			f := failure.Of(err)
-			s.logFailure(name, f)
+			f.Log(s.log, name)
 			return f.ToolResult(), nil
 		}
 		return result, nil
 	}
-}
-
-func (s *Server) logFailure(tool string, f *failure.Failure) {
-	if f.Code == failure.Internal {
-		s.log.Error("tool failed", "tool", tool, "code", f.Code, "error", f.Cause)
-		return
-	}
-	s.log.Info("tool refused", "tool", tool, "code", f.Code, "message", f.Message)
 }
 
 // decode reads validated arguments into a tool's argument struct.

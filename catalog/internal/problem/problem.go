@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"unicode"
 
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
@@ -102,6 +103,15 @@ func (r *Report) Add(rule string, at Position, format string, args ...any) {
 
 // Clip shortens untrusted text for a message.
 func Clip(text string) string { return strings.ToValidUTF8(truncate.After(text, 80), "\ufffd") }
+
+// IsMisleading reports whether a name holds characters that do not show and
+// change how others do: control characters, separators of lines, and those
+// that turn the direction of writing.
+func IsMisleading(name string) bool {
+	return strings.ContainsFunc(name, func(c rune) bool {
+		return unicode.In(c, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+	})
+}
 
 // Cause returns the innermost reason of a file error, without its path.
 func Cause(err error) error {

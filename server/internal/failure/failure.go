@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -121,6 +122,15 @@ func New(code Code, hint, format string, args ...any) *Failure {
 // ToolResult is the failure as a tool's answer.
 func (f *Failure) ToolResult() *mcp.CallToolResult {
 	return mcp.NewToolResultError(f.Error())
+}
+
+// Log says what failed, and the cause of what is a fault of ours.
+func (f *Failure) Log(log *slog.Logger, what string) {
+	if f.Code == Internal {
+		log.Error("tool failed", "tool", what, "code", f.Code, "error", f.Cause)
+		return
+	}
+	log.Info("tool refused", "tool", what, "code", f.Code, "message", f.Message)
 }
 
 // Of maps any room's error once. What it does not know becomes an

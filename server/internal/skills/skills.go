@@ -110,6 +110,15 @@ func (a Access) Readable(skill *catalog.Skill) func(file string) bool {
 	}
 }
 
+// Open opens a skill's directory, which the caller closes.
+func Open(skill *catalog.Skill) (*contained.Dir, error) {
+	dir, err := resources.OpenSkill(skill)
+	if err != nil {
+		return nil, Gone(skill, err)
+	}
+	return dir, nil
+}
+
 // WithTree opens a skill's directory for the time of one use.
 func WithTree(skill *catalog.Skill, use func(*contained.Dir) error) error {
 	tree, err := resources.OpenSkill(skill)

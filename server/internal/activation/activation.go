@@ -1,0 +1,171 @@
+// Package activation writes what a model reads when a skill is activated, by
+// tool or by prompt: the instructions, and what there is to follow them with.
+//
+// Instructions and all that is shown of a skill are its author's words, kept
+// within the element that says so.
+package activation
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
+)
+
+// maxListedFiles is how many files an activation names.
+const maxListedFiles = 200
+
+// Writer writes activations.
+type Writer struct {
+	Skills       skills.Access
+	Requirements *requirement.Finder
+	// Sandbox runs programs. If nil, Unavailable says why.
+	Sandbox     sandbox.Backend
+	Unavailable string
+}
+
+// page is one activation.
+type page struct {
+	Writer
+	strings.Builder
+	skill  *catalog.Skill
+	tree   *contained.Dir
+	grants *policy.Grants
+	files  []contained.Entry
+}
+
+// Text returns what a model reads of a skill, for what the user said.
+func (w Writer) Text(ctx context.Context, skill *catalog.Skill, arguments string) (text string, err error) {
+	err = skills.WithTree(skill, func(tree *contained.Dir) error {
+		read, err := skills.ReadInstructions(skill, tree)
+		if err != nil {
+			return err
+		}
+		p := page{Writer: w, skill: skill, tree: tree, grants: w.Skills.Grants(skill)}
+		if err := p.write(ctx, read); err != nil {
+			return err
+		}
+		text = fmt.Sprintf("<skill_content name=%q>\n%s\n\n<skill_runtime>\n%s</skill_runtime>\n</skill_content>",
+			skill.Name, sealed(strings.TrimSpace(withArguments(read.Body, arguments))), sealed(p.String()))
+		return nil
+	})
+	return text, err
+}
+
+// sealed keeps a text from closing the element that it is wrapped in.
+func sealed(text string) string { return sealer().ReplaceAllString(text, "&lt;$1") }
+
+var sealer = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)<(/?skill_(?:content|runtime))`)
+})
+
+// write writes what there is besides the instructions.
+func (p *page) write(ctx context.Context, read skills.Instructions) error {
+	if read.Fault != "" {
+		fmt.Fprintf(p, "The frontmatter is broken at the moment and was taken as it was before (%s).\n", display.Line(read.Fault))
+	}
+	if err := p.writeFiles(); err != nil {
+		return err
+	}
+	p.writeTools()
+	p.writeRights()
+	p.writeScripts(read.Body)
+	if p.Sandbox != nil && (p.Skills.Policy.Mode == policy.Log || p.grants.Execute()) {
+		if missing := requirement.Text(p.Requirements.OfSkill(ctx, p.skill, p.files)); missing != "" {
+			fmt.Fprintf(p, "%s Do without the programs that need them, or tell the user what to install.\n", missing)
+		}
+	}
+	return nil
+}
+
+// writeFiles lists the skill's files, directories left out.
+func (p *page) writeFiles() error {
+	entries, more, err := p.tree.List(".", skills.ListDepth)
+	if err != nil {
+		return err
+	}
+	var list strings.Builder
+	for _, entry := range entries {
+		switch {
+		case entry.Dir: // there may be others in one that lies too deep
+			more = more || strings.Count(entry.Path, "/")+1 == skills.ListDepth
+			continue
+		case len(p.files) == maxListedFiles:
+			more = true
+			continue
+		case entry.Path != p.skill.Entry:
+			fmt.Fprintf(&list, "- %s (%s)\n", display.Path(entry.Path), display.Size(entry.Size))
+		}
+		p.files = append(p.files, entry)
+	}
+	if list.Len() == 0 && !more {
+		p.WriteString("This skill has no files besides these instructions.\n")
+		return nil
+	}
+	fmt.Fprintf(p, "Files of this skill (read one with readResource {\"name\": %q, \"path\": …}):\n%s", p.skill.Name, &list)
+	if more {
+		p.WriteString("- … and more: readResource with a directory as `path` lists it\n")
+	}
+	return nil
+}
+
+// writeTools shows the tools of a tools.json, with their schemas.
+func (p *page) writeTools() {
+	if !p.skill.HasTools {
+		return
+	}
+	tools, faults, err := skills.ReadTools(p.skill, p.tree)
+	if err != nil {
+		fmt.Fprintf(p, "Its tools.json cannot be used: %s\n", display.Line(failure.Of(err).Message))
+		return
+	}
+	fmt.Fprintf(p, "Tools (call one with exec {\"name\": %q, \"tool\": …, \"input\": {…}}):\n", p.skill.Name)
+	for _, t := range tools {
+		fmt.Fprintf(p, "- %s: %s\n  input schema: %s\n", t.Name, display.Line(t.Description), compact(t.InputSchema))
+	}
+	if len(faults) > 0 {
+		fmt.Fprintf(p, "Left out of its tools.json, because of faults that its author has to mend: %d, the first because %s\n", len(faults), display.Line(faults[0]))
+	}
+}
+
+// compact takes the white space out of JSON that is known to be valid.
+func compact(raw []byte) string {
+	var out bytes.Buffer
+	if err := json.Compact(&out, raw); err != nil {
+		return string(raw)
+	}
+	return out.String()
+}
+
+// writeRights says what the skill may do and what runs it.
+func (p *page) writeRights() {
+	if p.grants != nil {
+		entries := "nothing"
+		if list := p.grants.Entries(); len(list) > 0 {
+			entries = strings.Join(list, ", ")
+		}
+		fmt.Fprintf(p, "Allowed tools: %s. Anything else is denied.\n", display.Line(entries))
+	}
+	if p.skill.Compatibility != "" {
+		fmt.Fprintf(p, "Compatibility, as the author states it: %s\n", display.Line(p.skill.Compatibility))
+	}
+	if p.Sandbox == nil {
+		fmt.Fprintf(p, "Execution: off. %s\n", p.Unavailable)
+		return
+	}
+	info := p.Sandbox.Info()
+	fmt.Fprintf(p, "Execution: exec runs scripts with this skill's directory at %s (do not write there) and a workspace at %s, where programs start and leave their results. Sandbox: %s, tier %s. %s\n",
+		info.SkillDir, info.Workspace, info.Backend, info.Tier, info.Notice)
+}

@@ -1,0 +1,126 @@
+package activation
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
+)
+
+// Bounds of what is looked for in instructions.
+const (
+	maxNamedScripts  = 32  // different paths
+	maxOtherScripts  = 3   // of other skills, that are told
+	maxSearchedNames = 8   // paths that name no skill, looked for in all
+	maxSearched      = 256 // skills; with more, paths that name none are not looked for
+)
+
+// scriptPath finds what looks like the path of a script in instructions.
+var scriptPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[\w~$./{}-]*[\w-]\.(?:py|sh|bash|js|mjs|cjs|ts|rb|pl|php|lua|R)\b`)
+})
+
+// namedScript is a script that instructions name, and whose it is.
+type namedScript struct{ skill, path string }
+
+// namedScripts returns the scripts that a skill's instructions name: its own,
+// and those of other skills that are there.
+func (p *page) namedScripts(body string) (own, others []namedScript) {
+	finder := scriptFinder{snapshot: p.Skills.Snapshot(), skill: p.skill, tree: p.tree}
+	seen := map[string]bool{}
+	for _, word := range scriptPath().FindAllString(body, -1) {
+		if seen[word] || strings.HasPrefix(word, "//") { // of an address
+			continue
+		}
+		if seen[word] = true; len(seen) > maxNamedScripts {
+			break
+		}
+		found, ok := finder.find(word)
+		switch {
+		case !ok:
+		case found.skill == p.skill.Name && !slices.Contains(own, found):
+			own = append(own, found)
+		case found.skill != p.skill.Name && !slices.Contains(others, found) && len(others) < maxOtherScripts:
+			others = append(others, found)
+		}
+	}
+	return own, others
+}
+
+// scriptFinder looks for scripts in the skills of one snapshot.
+type scriptFinder struct {
+	snapshot *catalog.Snapshot
+	skill    *catalog.Skill
+	tree     *contained.Dir
+	searched int
+}
+
+// find says whose script a word is: the skill's own, else that of a skill whose
+// directory is named in it, else that of the only skill that has such a path.
+func (f *scriptFinder) find(word string) (namedScript, bool) {
+	segments := slices.DeleteFunc(strings.Split(word, "/"), func(segment string) bool {
+		return segment == "" || segment == "." || segment == ".." || strings.ContainsAny(segment, "~${}")
+	})
+	plain := path.Join(segments...)
+	if isFile(f.tree, plain) {
+		return namedScript{f.skill.Name, plain}, true
+	}
+	for i, segment := range segments[:max(len(segments)-1, 0)] {
+		rest := path.Join(segments[i+1:]...)
+		if skill, ok := f.snapshot.Lookup(segment); ok && hasFile(skill, rest) {
+			return namedScript{skill.Name, rest}, true
+		}
+	}
+	if len(segments) < 2 || len(f.snapshot.Skills()) > maxSearched || f.searched == maxSearchedNames {
+		return namedScript{}, false
+	}
+	f.searched++
+	var found []namedScript
+	for _, skill := range f.snapshot.Skills() {
+		if hasFile(skill, plain) {
+			found = append(found, namedScript{skill.Name, plain})
+		}
+	}
+	if len(found) != 1 {
+		return namedScript{}, false
+	}
+	return found[0], true
+}
+
+func hasFile(skill *catalog.Skill, name string) (has bool) {
+	err := skills.WithTree(skill, func(tree *contained.Dir) error {
+		has = isFile(tree, name)
+		return nil
+	})
+	return has && err == nil
+}
+
+func isFile(tree *contained.Dir, name string) bool {
+	dir, err := tree.IsDir(name)
+	return err == nil && !dir
+}
+
+// writeScripts says what programs see, and what the names of scripts in the
+// instructions mean to exec.
+func (p *page) writeScripts(body string) {
+	if p.Sandbox == nil || !p.grants.Execute() {
+		return
+	}
+	if p.Sandbox.Info().Tier != "none" {
+		p.WriteString("Programs see this skill and the workspace, and no files of the user: pass what they need by `args` or `stdin`, or write it into the workspace first.\n")
+	}
+	own, others := p.namedScripts(body)
+	if len(own) > 0 {
+		fmt.Fprintf(p, "Where the instructions run a script, such as %s, call exec {\"name\": %q, \"script\": %q, \"args\": […]}: commands start in the workspace.\n",
+			own[0].path, p.skill.Name, own[0].path)
+	}
+	for _, other := range others {
+		fmt.Fprintf(p, "The script %s is one of the skill %q: exec {\"name\": %q, \"script\": %q}.\n", other.path, other.skill, other.skill, other.path)
+	}
+}

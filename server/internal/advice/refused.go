@@ -1,0 +1,71 @@
+package advice
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// pattern compiles a regular expression when it is first used, so that no
+// process pays for it that gives no advice.
+func pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+var (
+	// networkFaults are what programs say of a network that is not there.
+	networkFaults = pattern(`(?i)network is unreachable|\bENETUNREACH\b|no route to host|\bEHOSTUNREACH\b|` +
+		`address family not supported|\bEAFNOSUPPORT\b|name resolution|\bEAI_AGAIN\b|\bENOTFOUND\b|getaddrinfo|` +
+		`name or service not known|nodename nor servname|no address associated with host|unknown host\b|bad address '|` +
+		`(could not|cannot|can't|failed to|unable to|temporary failure) (resolve|resolving|look ?up)|dial tcp`)
+	// networkPrograms are commands that do little without a network.
+	networkPrograms = pattern(`\b(npm|pnpm|yarn|bun|cargo|gem|composer|poetry|uv|conda|apt|apt-get|apk|dnf|brew)\s+([a-z-]+\s+)*` +
+		`(install|i|ci|add|update|upgrade|sync|create|publish)\b|\bpip[0-9.]*\s+(install|download)\b|\b(npx|uvx|curl|wget|ssh|scp|rsync)\s|` +
+		`\bgit\s+(clone|fetch|pull|push)\b|\bgo\s+(get|install)\b|\b(docker|podman)\s+pull\b`)
+	readOnlyFaults = pattern(`(?i)read-only file system|\bEROFS\b`)
+	deniedFaults   = pattern(`(?i)permission denied|\bEACCES\b`)
+)
+
+const (
+	noNetwork = "There is no network in the sandbox, which the program seems to need: do it without, from what the skill and the workspace hold, or tell the user."
+	readOnly  = "The skill is read-only, and so is all else but the workspace, $HOME, $TMPDIR and /tmp: let the program write to the workspace."
+)
+
+// Refused says what of a program's failure is the sandbox's doing. Only
+// the program's output tells.
+func Refused(spec sandbox.Spec, result sandbox.Result) string {
+	var advice []string
+	failed := result.Status == sandbox.Exited && result.ExitCode != 0 || result.Status == sandbox.Signaled
+	if !result.Info.Network && (failed || result.Status == sandbox.TimedOut) && wantedNetwork(spec, result) {
+		advice = append(advice, noNetwork)
+	}
+	if failed && wroteReadOnly(spec, result) {
+		advice = append(advice, readOnly)
+	}
+	return strings.Join(advice, " ")
+}
+
+// wantedNetwork reports whether a program failed for want of a network. One that
+// was killed for its time may have said nothing yet.
+func wantedNetwork(spec sandbox.Spec, result sandbox.Result) bool {
+	if networkFaults().Match(result.Stderr.Data) || networkFaults().Match(result.Stdout.Data) {
+		return true
+	}
+	return result.Status == sandbox.TimedOut && networkPrograms().MatchString(spec.Shell+"\n"+strings.Join(spec.Argv, " "))
+}
+
+// wroteReadOnly reports whether a program failed to write what it may not.
+// Without a mount of its own the skill is protected by modes.
+func wroteReadOnly(spec sandbox.Spec, result sandbox.Result) bool {
+	for _, output := range [][]byte{result.Stderr.Data, result.Stdout.Data} {
+		for line := range strings.Lines(string(output)) {
+			names := spec.SkillDir != "" && strings.Contains(line, spec.SkillDir+"/")
+			if readOnlyFaults().MatchString(line) || names && deniedFaults().MatchString(line) {
+				return true
+			}
+		}
+	}
+	return false
+}

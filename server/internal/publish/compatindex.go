@@ -1,0 +1,46 @@
+package publish
+
+import (
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/resources"
+)
+
+// compatIndexURI is where drafts of the Skills extension had the list of
+// skills, before there was skills/list. Some hosts still look there. No skill
+// can have this URI, since a name holds no dot.
+const compatIndexURI = "skill://index.json"
+
+// compatIndex is the index by the draft's schema.
+type compatIndex struct {
+	Schema string             `json:"$schema"`
+	Skills []compatIndexEntry `json:"skills"`
+}
+
+type compatIndexEntry struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Description string `json:"description"`
+	URL         string `json:"url"`
+}
+
+func compatIndexContents(snapshot *catalog.Snapshot) (mcp.ResourceContents, error) {
+	index := compatIndex{Schema: "https://schemas.agentskills.io/discovery/0.2.0/schema.json", Skills: []compatIndexEntry{}}
+	for _, skill := range snapshot.Skills() {
+		index.Skills = append(index.Skills, compatIndexEntry{skill.Name, "skill-md", skill.Description, resources.URI(skill, skill.Entry)})
+	}
+	encoded, err := json.MarshalIndent(index, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return mcp.TextResourceContents{URI: compatIndexURI, MIMEType: "application/json", Text: string(encoded) + "\n"}, nil
+}
+
+func compatIndexResource() mcp.Resource {
+	return mcp.NewResource(compatIndexURI, "index.json",
+		mcp.WithResourceDescription("All skills, for hosts that do not know skills/list yet."),
+		mcp.WithMIMEType("application/json"))
+}

@@ -1,0 +1,98 @@
+package publish
+
+import (
+	"encoding/json"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
+)
+
+// instructionsBytes bounds the instructions, in bytes of JSON, however many
+// skills there are. Claude Code cuts at 2 KB.
+const instructionsBytes = 1900
+
+const instructionsHead = `Agent Skills: folders of instructions, references and scripts for particular tasks.
+
+BEFORE you start a task that a skill below covers, call activate with its name and follow what it gives. Read further files with readResource and run its scripts with exec only when its instructions say so. If no skill below fits, or the list is cut short, call findSkills with words of the task.
+If the user writes /NAME or names a skill, activate that one, with the rest of what they wrote as arguments.
+
+`
+
+// instructions say what the server is for and which skills there
+// are, pinned ones first: with descriptions, cut as short as they must be for
+// all skills to fit, else names as far as they fit.
+func (p *Publisher) instructions() string {
+	ordered := pinnedFirst(p.Skills.Snapshot(), p.Pinned)
+	budget := instructionsBytes - jsonSize(instructionsHead)
+	list := named(ordered, budget)
+	for _, length := range descriptionLengths {
+		if text := described(ordered, length, budget); text != "" {
+			list = text
+			break
+		}
+	}
+	return instructionsHead + list
+}
+
+// descriptionLengths are the lengths, in characters, that descriptions are
+// cut to. One of less than 50 says too little.
+var descriptionLengths = []int{1024, 500, 300, 200, 150, 100, 75, 50}
+
+func pinnedFirst(snapshot *catalog.Snapshot, pinned []string) []*catalog.Skill {
+	var first, rest []*catalog.Skill
+	isPinned := map[string]bool{}
+	for _, name := range pinned {
+		if skill, ok := snapshot.Lookup(name); ok && !isPinned[name] {
+			first, isPinned[name] = append(first, skill), true
+		}
+	}
+	for _, skill := range snapshot.Skills() {
+		if !isPinned[skill.Name] {
+			rest = append(rest, skill)
+		}
+	}
+	return append(first, rest...)
+}
+
+// described gives a line a skill, or nothing where not all fit into so many
+// bytes of JSON.
+func described(skills []*catalog.Skill, length, budget int) string {
+	if len(skills) == 0 {
+		return "There are no skills yet.\n"
+	}
+	text := "Skills:\n"
+	for _, skill := range skills {
+		text += "- " + skill.Name + ": " + truncate.After(display.Line(skill.Description), length) + "\n"
+		if jsonSize(text) > budget {
+			return ""
+		}
+	}
+	return text
+}
+
+// named gives as many names as fit into so many bytes of JSON.
+func named(skills []*catalog.Skill, budget int) string {
+	const more = "; … (findSkills has the rest)\n"
+	text := "Skills: "
+	for i, skill := range skills {
+		item := skill.Name
+		if i > 0 {
+			item = ", " + item
+		}
+		if jsonSize(text+item+more) > budget {
+			return text + more
+		}
+		text += item
+	}
+	return text + "\n"
+}
+
+// jsonSize is the length of a text inside a JSON string.
+func jsonSize(text string) int {
+	encoded, err := json.Marshal(text)
+	if err != nil {
+		return len(text)
+	}
+	return len(encoded) - len(`""`)
+}

@@ -1,0 +1,103 @@
+// Package publish shows the skills of a catalog to clients: as resources,
+// prompts and completions, by the Skills extension, and in the instructions.
+//
+// Names, URIs and cursors come from clients, and are trusted with nothing.
+package publish
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/activation"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/router"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
+)
+
+// Publisher publishes skills. It is safe for use by several goroutines.
+type Publisher struct {
+	Skills     skills.Access
+	Workspaces *workspace.Access
+	Activation activation.Writer
+	// Pinned are names of skills that the instructions list first.
+	Pinned []string
+	// CompatIndex serves skill://index.json, as drafts of the Skills
+	// extension had it.
+	CompatIndex bool
+	Log         *slog.Logger
+
+	digests resources.Digests
+}
+
+// Every read and every prompt is led to one that the library knows, with what
+// was asked for among the arguments. So no URI depends on how the library's
+// template expressions take percent signs and unicode.
+const (
+	internalURI  = "skills-mcp:read"
+	internalName = "skills-mcp:prompt"
+	askedFor     = "skills-mcp/asked-for"
+)
+
+// Hook has the library ask for what it lists and reads.
+func (p *Publisher) Hook(hooks *mcpserver.Hooks) {
+	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
+		result.Instructions = p.instructions()
+	})
+	hooks.AddAfterDiscover(func(_ context.Context, _ any, _ *mcp.DiscoverRequest, result *mcp.DiscoverResult) {
+		result.Instructions = p.instructions()
+	})
+	hooks.AddAfterListResources(func(ctx context.Context, _ any, request *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
+		if !router.Served(ctx) {
+			p.listResources(request.Params.Cursor, result)
+		}
+	})
+	hooks.AddAfterListPrompts(func(_ context.Context, _ any, request *mcp.ListPromptsRequest, result *mcp.ListPromptsResult) {
+		p.listPrompts(request.Params.Cursor, result)
+	})
+	hooks.AddAfterListResourceTemplates(func(_ context.Context, _ any, _ *mcp.ListResourceTemplatesRequest, result *mcp.ListResourceTemplatesResult) {
+		result.ResourceTemplates, result.NextCursor = templates(), ""
+	})
+	hooks.AddBeforeReadResource(func(_ context.Context, _ any, request *mcp.ReadResourceRequest) {
+		request.Params.Arguments = map[string]any{askedFor: request.Params.URI}
+		request.Params.URI = internalURI
+	})
+	hooks.AddBeforeGetPrompt(func(_ context.Context, _ any, request *mcp.GetPromptRequest) {
+		request.Params.Arguments = map[string]string{askedFor: request.Params.Name, "arguments": request.Params.Arguments["arguments"]}
+		request.Params.Name = internalName
+	})
+}
+
+// Register has the library know one resource and one prompt, which stand for
+// all.
+func (p *Publisher) Register(library *mcpserver.MCPServer) {
+	library.AddResource(mcp.NewResource(internalURI, "read"), func(ctx context.Context, request mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		uri, _ := request.Params.Arguments[askedFor].(string)
+		contents, err := p.read(ctx, uri)
+		if err != nil {
+			return nil, p.fail(ctx, "resources/read", about(uri, err))
+		}
+		return []mcp.ResourceContents{contents}, nil
+	})
+	library.AddPrompt(mcp.NewPrompt(internalName), func(ctx context.Context, request mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		prompt, err := p.prompt(ctx, request.Params.Arguments[askedFor], request.Params.Arguments["arguments"])
+		if err != nil {
+			return nil, p.fail(ctx, "prompts/get", err)
+		}
+		return prompt, nil
+	})
+}
+
+// fail has a failure go past the library to the router, since the library has
+// one code for all of a handler's errors.
+func (p *Publisher) fail(ctx context.Context, method string, err error) error {
+	f := failure.Of(err)
+	f.Log(p.Log, method)
+	router.Fail(ctx, f)
+	return errors.New(f.Error())
+}

@@ -1,0 +1,68 @@
+package publish
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
+)
+
+// read reads a skill:// or workspace:// URI whole.
+func (p *Publisher) read(ctx context.Context, uri string) (mcp.ResourceContents, error) {
+	if strings.HasPrefix(uri, workspace.Scheme) {
+		dir, file, err := p.Workspaces.OpenURI(uri)
+		if err != nil {
+			return nil, err
+		}
+		defer dir.Close()
+		return wholeFile(ctx, dir, file, uri)
+	}
+	if uri == compatIndexURI && p.CompatIndex {
+		return compatIndexContents(p.Skills.Snapshot())
+	}
+	skill, file, err := p.Skills.Resolve(ctx, uri)
+	if err == nil {
+		err = p.Skills.PermitRead(skill, file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	dir, err := skills.Open(skill)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return wholeFile(ctx, dir, file, uri)
+}
+
+// wholeFile reads a file, for which there are no pages here: up to the limit of
+// the Skills extension for a whole skill (SEP-2640), which is that of any read.
+func wholeFile(ctx context.Context, dir *contained.Dir, file, uri string) (mcp.ResourceContents, error) {
+	content, err := dir.Read(file, contained.Range{Limit: 1})
+	if err == nil && content.Size <= contained.MaxReadBytes {
+		err = request.Reserve(ctx, content.Size)
+	}
+	if err != nil {
+		return nil, err
+	}
+	content, err = dir.ReadAll(file, contained.MaxReadBytes)
+	if refused := (*contained.Error)(nil); errors.As(err, &refused) && refused.Rule == contained.TooLarge {
+		return nil, &failure.Failure{Code: failure.TooLarge, Message: refused.Message, Cause: err,
+			Hint: "Call the tool readResource, which reads parts of it by `offset` and `length`, or have a program look into it."}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if content.Text {
+		return mcp.TextResourceContents{URI: uri, MIMEType: content.MIME, Text: string(content.Data)}, nil
+	}
+	return mcp.BlobResourceContents{URI: uri, MIMEType: content.MIME, Blob: base64.StdEncoding.EncodeToString(content.Data)}, nil
+}
