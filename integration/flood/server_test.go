@@ -97,7 +97,7 @@ func report(b *testing.B, pings []time.Duration) {
 }
 
 // serving are functions in which only goroutines are that serve a request.
-var serving = []string{".HandleMessage(", ".(*Queue).", ".(*stdioFront).accept"}
+var serving = []string{".HandleMessage(", ".(*Queue).", "stdio.(*front).accept"}
 
 // checkDump holds a dump of goroutines against what may be among them.
 func checkDump(t testing.TB, dump string) {
