@@ -24,6 +24,7 @@ func TestBodyEncoding(t *testing.T) {
 		{long + "ab\xff", 10_001, 3},
 		{long + "abc", 0, 0},
 		{"\xc3", 1, 1},
+		{"é\n\xff" + strings.Repeat("é\n", 500_000), 2, 1},
 		{"ab" + strings.Repeat("é", 600_000), 0, 0}, // no fault where the look ends
 		{"abc" + strings.Repeat("é", 600_000), 0, 0},
 	} {

@@ -3,7 +3,6 @@ package catalog
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
@@ -29,19 +28,27 @@ type Root struct {
 	Optional bool
 }
 
-// RootError tells why a [Root] makes no sense.
+// RootError says why a [Root] makes no sense.
 type RootError struct {
 	// Root is the path or the command-line argument at fault.
 	Root string
-	// Reason says what is wrong with it, and how to mend it.
+	// Reason says what is wrong with it, and how to correct it.
 	Reason string
 }
 
 func (e *RootError) Error() string { return fmt.Sprintf("root %q: %s", e.Root, e.Reason) }
 
-// prefixGrammar is a sequence of URI path segments (RFC 3986) that need no
-// percent-encoding and cannot be mistaken for a path on disk.
-var prefixGrammar = regexp.MustCompile(`^[a-z0-9-]+(/[a-z0-9-]+)*$`)
+// isPrefix reports whether a text is a sequence of URI path segments (RFC 3986)
+// of [a-z0-9-], which need no percent-encoding and cannot be mistaken for a path
+// on disk.
+func isPrefix(text string) bool {
+	for segment := range strings.SplitSeq(text, "/") {
+		if segment == "" || strings.Trim(segment, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			return false
+		}
+	}
+	return true
+}
 
 func (r Root) validate() error {
 	switch {
@@ -49,7 +56,7 @@ func (r Root) validate() error {
 		return &RootError{r.Path, "the path must be absolute and clean"}
 	case strings.ContainsRune(r.Path, 0):
 		return &RootError{r.Path, "the path holds a NUL"}
-	case r.Prefix != "" && !prefixGrammar.MatchString(r.Prefix):
+	case r.Prefix != "" && !isPrefix(r.Prefix):
 		return &RootError{r.Path, fmt.Sprintf("the prefix %q must be segments of a-z, 0-9 and - joined by /", r.Prefix)}
 	case r.Entry != "" && (r.Entry == "." || r.Entry == ".." || strings.ContainsAny(r.Entry, "/\\\x00")):
 		return &RootError{r.Path, fmt.Sprintf("the entry document %q must be a plain file name", r.Entry)}
@@ -57,7 +64,7 @@ func (r Root) validate() error {
 	return nil
 }
 
-// DefaultRoots gives the roots that are served where none is named, nearest
+// DefaultRoots returns the roots that are served where none is named, nearest
 // first: three of the project and three of the user. A directory that is
 // both is given once; an empty argument leaves its three out.
 func DefaultRoots(projectDir, home string) []Root {

@@ -18,7 +18,7 @@ const packScheme = "pack:"
 func ParseRoot(arg, projectDir, home string) (Root, error) {
 	path, pack := strings.CutPrefix(arg, packScheme)
 	root := Root{Pack: pack}
-	if before, after, found := strings.Cut(path, "="); found && prefixGrammar.MatchString(before) {
+	if before, after, found := strings.Cut(path, "="); found && isPrefix(before) {
 		root.Prefix, path = before, after
 	}
 	if path == "" {

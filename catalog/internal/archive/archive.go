@@ -48,7 +48,6 @@ type extraction struct {
 	sum      [sha256.Size]byte // of the content
 	problems []problem.Problem // what that content is to blame for
 	dir      string            // of the last good content, or empty
-	parent   string            // the directory to remove; it holds dir alone
 }
 
 // Begin removes what was superseded before the last scan ended: by now no
@@ -72,8 +71,8 @@ func (a *Archives) End() {
 }
 
 func (a *Archives) retire(x *extraction) {
-	if x.parent != "" {
-		a.retired = append(a.retired, x.parent)
+	if x.dir != "" {
+		a.retired = append(a.retired, filepath.Dir(x.dir))
 	}
 }
 
@@ -141,21 +140,24 @@ func (a *Archives) update(x *extraction, path string, strict bool) error {
 		return err
 	}
 	r := &problem.Report{Strict: strict}
-	dir, parent, err := a.extract(r, file, size, sum, stem(path))
+	dir, err := a.extract(r, file, size, sum, stem(path))
 	if err != nil {
 		return err
 	}
 	if again, _, err := digest(file); err != nil || again != sum {
 		// It is being written. The next scan sees what comes of it.
 		x.read = time.Time{}
-		return errors.Join(err, os.RemoveAll(parent))
+		if dir != "" {
+			err = errors.Join(err, os.RemoveAll(filepath.Dir(dir)))
+		}
+		return err
 	}
 	x.state, x.read, x.sum = state, read, sum
 	x.problems = r.Problems
 	switch {
 	case dir != "":
 		a.retire(x)
-		x.dir, x.parent = dir, parent
+		x.dir = dir
 	case x.dir != "":
 		for i := range x.problems {
 			x.problems[i].Message += "; its last good contents stay published"
@@ -197,30 +199,28 @@ func (a *Archives) makeBase() error {
 	return err
 }
 
-// extract unpacks an archive into a directory of its own. A fault of the
-// archive is reported, and dir is empty then; the error is one of this
-// machine.
-func (a *Archives) extract(r *problem.Report, file *os.File, size int64, sum [sha256.Size]byte, name string) (dir, parent string, err error) {
-	if err = a.makeBase(); err != nil {
-		return "", "", err
+// extract unpacks an archive into a directory of its own, in one that holds it
+// alone. A fault of the archive is reported, and dir is empty then; the error
+// is one of this machine.
+func (a *Archives) extract(r *problem.Report, file *os.File, size int64, sum [sha256.Size]byte, name string) (dir string, err error) {
+	if err := a.makeBase(); err != nil {
+		return "", err
 	}
-	parent, err = os.MkdirTemp(a.base.Path(), hex.EncodeToString(sum[:8])+"-")
+	parent, err := os.MkdirTemp(a.base.Path(), hex.EncodeToString(sum[:8])+"-")
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	dir = filepath.Join(parent, name)
 	if err = os.Mkdir(dir, 0o755); err == nil {
 		err = unzip(file, size, dir)
 	}
 	if err == nil {
-		return dir, parent, nil
+		return dir, nil
 	}
-	if removed := os.RemoveAll(parent); removed != nil {
-		err = errors.Join(err, removed)
-	}
-	if broken := (*fault)(nil); errors.As(err, &broken) {
+	removed := os.RemoveAll(parent)
+	if broken := (*fault)(nil); errors.As(err, &broken) && removed == nil {
 		r.Add(broken.rule, problem.Position{}, "%s", broken.message)
-		return "", "", nil
+		return "", nil
 	}
-	return "", "", err
+	return "", errors.Join(err, removed)
 }

@@ -3,7 +3,6 @@ package frontmatter
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
@@ -22,16 +21,8 @@ const (
 	maxKey = 1024
 )
 
-// refusal is what makes a frontmatter unusable though it is YAML.
-type refusal struct {
-	rule    string
-	at      problem.Position
-	message string
-}
-
-func (r *refusal) Error() string { return r.message }
-
-// encoder writes YAML nodes as JSON.
+// encoder writes YAML nodes as JSON. Its methods return false where they
+// reported what makes the frontmatter unusable though it is YAML.
 type encoder struct {
 	report *problem.Report
 	offset int // lines of the document before the YAML
@@ -39,20 +30,24 @@ type encoder struct {
 	depth  int
 }
 
+func (e *encoder) refuse(rule string, n *yaml.Node, format string, args ...any) bool {
+	e.report.Add(rule, e.at(n), format, args...)
+	return false
+}
+
 // value encodes n. Problems are placed at where, which is the alias that led
 // to n if there is one.
-func (e *encoder) value(n, where *yaml.Node) error {
+func (e *encoder) value(n, where *yaml.Node) bool {
 	if e.out.Len() > maxJSON {
-		return &refusal{"yaml-alias", e.at(where), "the aliases of the frontmatter expand to too much"}
+		return e.refuse("yaml-alias", where, "the aliases of the frontmatter expand to too much")
 	}
-	if e.depth >= maxDepth {
-		// An alias inside of what it stands for ends here too.
-		return &refusal{"yaml-depth", e.at(where), fmt.Sprintf("values nest more than %d deep", maxDepth)}
+	if e.depth >= maxDepth { // an alias inside of what it stands for ends here too
+		return e.refuse("yaml-depth", where, "values nest more than %d deep", maxDepth)
 	}
+	e.depth++
+	defer func() { e.depth-- }()
 	if n.Kind == yaml.AliasNode {
 		e.subset(where, "an alias")
-		e.depth++
-		defer func() { e.depth-- }()
 		return e.value(n.Alias, where)
 	}
 	if n == where && n.Anchor != "" { // an alias is reported as such
@@ -63,84 +58,75 @@ func (e *encoder) value(n, where *yaml.Node) error {
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
-		return e.mapping(n, where)
+		e.foreignTag(n, where, "!!map")
+		return e.mapping(n)
 	case yaml.SequenceNode:
-		return e.sequence(n, where)
+		e.foreignTag(n, where, "!!seq")
+		return e.sequence(n)
 	default:
 		e.out.Write(e.scalar(n, where))
-		return nil
+		return true
 	}
 }
 
-func (e *encoder) mapping(n, where *yaml.Node) error {
-	e.foreignTag(n, where, "!!map")
-	e.depth++
-	defer func() { e.depth-- }()
+func (e *encoder) mapping(n *yaml.Node) bool {
 	seen := make(map[string]bool, len(n.Content)/2)
 	e.out.WriteByte('{')
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		node := n.Content[i]
-		key, value, err := e.key(node)
-		if err != nil {
-			return err
-		}
-		if seen[key] || seen[value] {
-			return &refusal{"yaml-duplicate-key", e.at(node), fmt.Sprintf("the key %q stands there twice", problem.Clip(key))}
-		}
-		seen[key], seen[value] = true, true
 		if i > 0 {
 			e.out.WriteByte(',')
 		}
-		e.out.Write(quoteJSON(key))
-		e.out.WriteByte(':')
-		if err := e.value(n.Content[i+1], n.Content[i+1]); err != nil {
-			return err
+		if !e.key(n.Content[i], seen) || !e.value(n.Content[i+1], n.Content[i+1]) {
+			return false
 		}
 	}
 	e.out.WriteByte('}')
-	return nil
+	return true
 }
 
-// key returns a mapping's key, which JSON wants to be a string (RFC 8259,
+// key encodes a mapping's key, which JSON wants to be a string (RFC 8259,
 // section 4). A scalar of another type is taken as its author wrote it. Equal
 // values are one key: 1 and 1.0.
-func (e *encoder) key(n *yaml.Node) (key, value string, err error) {
-	scalar := target(n)
-	if scalar.Kind != yaml.ScalarNode {
-		return "", "", &refusal{"yaml-key-type", e.at(n), "a key is not a string but a collection"}
+func (e *encoder) key(n *yaml.Node, seen map[string]bool) bool {
+	if target(n).Kind != yaml.ScalarNode {
+		return e.refuse("yaml-key-type", n, "a key is not a string but a collection")
 	}
-	value = scalar.Value
-	if utf8.RuneCountInString(value) > maxKey {
-		return "", "", &refusal{"yaml-syntax", e.at(n), fmt.Sprintf("a key is longer than %d characters", maxKey)}
+	key := target(n).Value
+	if utf8.RuneCountInString(key) > maxKey {
+		return e.refuse("yaml-syntax", n, "a key is longer than %d characters", maxKey)
 	}
-	if encoded := string(e.scalar(scalar, n)); encoded[0] != '"' {
-		if value == "" {
-			return "", "", &refusal{"yaml-key-type", e.at(n), "a key is missing"}
+	value := key
+	if encoded := string(e.scalar(target(n), n)); encoded[0] != '"' {
+		if key == "" {
+			return e.refuse("yaml-key-type", n, "a key is missing")
 		}
 		value = encoded
-		e.report.Add("yaml-key-scalar", e.at(n), "the key %s is not a string in YAML", problem.Clip(scalar.Value))
+		e.report.Add("yaml-key-scalar", e.at(n), "the key %s is not a string in YAML", problem.Clip(key))
 	}
 	if n.Kind == yaml.AliasNode || n.Anchor != "" || n.Tag == "!!merge" {
 		e.subset(n, "an anchor, an alias or a merge key")
 	}
-	return scalar.Value, value, nil
+	if seen[key] || seen[value] {
+		return e.refuse("yaml-duplicate-key", n, "the key %q stands there twice", problem.Clip(key))
+	}
+	seen[key], seen[value] = true, true
+	e.out.Write(quoteJSON(key))
+	e.out.WriteByte(':')
+	return true
 }
 
-func (e *encoder) sequence(n, where *yaml.Node) error {
-	e.foreignTag(n, where, "!!seq")
-	e.depth++
-	defer func() { e.depth-- }()
+func (e *encoder) sequence(n *yaml.Node) bool {
 	e.out.WriteByte('[')
 	for i, item := range n.Content {
 		if i > 0 {
 			e.out.WriteByte(',')
 		}
-		if err := e.value(item, item); err != nil {
-			return err
+		if !e.value(item, item) {
+			return false
 		}
 	}
 	e.out.WriteByte(']')
-	return nil
+	return true
 }
 
 // foreignTag reports a tag outside of the core schema; the value is read as

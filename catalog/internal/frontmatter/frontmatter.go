@@ -50,9 +50,7 @@ func Decode(r *problem.Report, source []byte, line int) (Mapping, bool) {
 		return Mapping{}, false
 	}
 	e := &encoder{report: r, offset: line - 1}
-	err = e.value(root, root)
-	if refused := (*refusal)(nil); errors.As(err, &refused) {
-		r.Add(refused.rule, refused.at, "%s", refused.message)
+	if !e.value(root, root) {
 		return Mapping{}, false
 	}
 	return Mapping{JSON: e.out.Bytes(), Fields: Value{root, line - 1}.Fields()}, true

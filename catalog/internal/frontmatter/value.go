@@ -26,7 +26,7 @@ func (v Value) At() problem.Position { return problem.At(v.offset+v.node.Line, v
 func (v Value) JSON() string {
 	e := &encoder{report: &problem.Report{}}
 	// It was encoded before as part of the whole, so it is within bounds.
-	if v.node == nil || e.value(v.node, v.node) != nil {
+	if v.node == nil || !e.value(v.node, v.node) {
 		return "null"
 	}
 	return e.out.String()
