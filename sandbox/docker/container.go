@@ -90,20 +90,6 @@ type container struct {
 	streams  *engine.Streams
 }
 
-// container returns a container for one run, and whether it was started ahead.
-func (b *Backend) container(ctx context.Context, of template) (c *container, warm bool, err error) {
-	if c = b.pool.take(of); c != nil {
-		warm = true
-	} else if c, err = b.start(ctx, of); err != nil {
-		return nil, false, err
-	}
-	if err := ctx.Err(); err != nil { // the program is not worth starting
-		c.release()
-		return nil, false, err
-	}
-	return c, warm, nil
-}
-
 // start creates and starts a container. It does not end early with ctx, so that
 // it leaves no container behind of which nobody knows.
 func (b *Backend) start(ctx context.Context, of template) (*container, error) {

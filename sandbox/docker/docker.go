@@ -82,8 +82,8 @@ type Backend struct {
 	log    *slog.Logger
 	runner *process.Runner
 	engine *engine.Engine
-	remote Remote // nil if all directories are shared
-	owner  owner
+	remote Remote            // nil if all directories are shared
+	labels map[string]string // of all containers
 	// blueprint is what all containers have in common.
 	blueprint engine.Blueprint
 	// copying means that skills and workspaces are not shared with containers
@@ -101,8 +101,8 @@ type Backend struct {
 
 var _ sandbox.Backend = (*Backend)(nil)
 
-// New returns a backend, once a container was really run. Errors are of type
-// [UnavailableError].
+// New returns a backend, once a container was really run. Errors wrap
+// [sandbox.ErrUnavailable] and end with what is missing and what fixes it.
 func New(ctx context.Context, options Options) (*Backend, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
@@ -114,7 +114,7 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	defer cancel()
 	b, err := open(ctx, options)
 	if err != nil {
-		return nil, &UnavailableError{Hint: hint(err, options.Image), Err: err}
+		return nil, fmt.Errorf("%w: %w (%s)", sandbox.ErrUnavailable, err, hint(err, options.Image))
 	}
 	return b, nil
 }
@@ -133,7 +133,7 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 		engine:  reached,
 		remote:  options.Remote,
 		copying: reached.Elsewhere,
-		owner:   newOwner(),
+		labels:  newLabels(),
 		starts:  make(chan struct{}, startsAtOnce),
 
 		ackTimeout: engineTimeout,

@@ -9,4 +9,4 @@ func (b *Backend) AwaitWarm() { b.pool.work.Wait() }
 func (b *Backend) SetAckTimeout(timeout time.Duration) { b.ackTimeout = timeout }
 
 // Session is the label of this backend's containers.
-func (b *Backend) Session() string { return labelSession + "=" + b.owner.session }
+func (b *Backend) Session() string { return labelSession + "=" + b.labels[labelSession] }

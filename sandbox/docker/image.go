@@ -25,7 +25,7 @@ func (b *Backend) findImage(ctx context.Context, options Options) error {
 	b.blueprint = engine.Blueprint{
 		Image:   found.ID, // not its name: a rebuilt image does not change a running server
 		Runtime: options.Runtime, Healthcheck: found.Healthcheck,
-		Command: []string{protocol.Path}, Labels: b.owner.labels(),
+		Command: []string{protocol.Path}, Labels: b.labels,
 	}
 	return err
 }

@@ -32,10 +32,9 @@ func (b *Backend) order(spec sandbox.Spec) (protocol.Order, error) {
 		FileBytes: uint64(spec.Limits.FileBytes),
 		OpenFiles: uint64(spec.Limits.OpenFiles),
 		Files:     b.copying,
-	}
-	if b.copying {
-		order.WorkspaceBytes = uint64(spec.Limits.WorkspaceBytes)
-		order.WorkspaceFiles = uint64(spec.Limits.WorkspaceFiles)
+
+		WorkspaceBytes: uint64(spec.Limits.WorkspaceBytes),
+		WorkspaceFiles: uint64(spec.Limits.WorkspaceFiles),
 	}
 	if wire.Send(io.Discard, &order) != nil { // it is too long
 		return protocol.Order{}, process.StartFailed(syscall.E2BIG)

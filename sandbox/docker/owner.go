@@ -16,25 +16,19 @@ const (
 	labelSession = "skills-mcp.session" // one Backend
 )
 
-// owner is who creates containers.
-type owner struct{ host, process, session string }
-
-func newOwner() owner {
+// newLabels returns those of the containers of one backend.
+func newLabels() map[string]string {
 	process, _ := processName(os.Getpid()) // without a name it passes for alive
-	return owner{host: thisHost(), process: process, session: rand.Text()}
-}
-
-func (o owner) labels() map[string]string {
-	return map[string]string{labelHost: o.host, labelOwner: o.process, labelSession: o.session}
+	return map[string]string{labelHost: thisHost(), labelOwner: process, labelSession: rand.Text()}
 }
 
 // reap removes what servers of this machine that are gone have left. Failing
 // at that is no reason not to start.
 func (b *Backend) reap(ctx context.Context) {
-	if b.owner.host == "" { // nothing says here who is gone
+	if b.labels[labelHost] == "" { // nothing says here who is gone
 		return
 	}
-	_, err := b.removeLabelled(ctx, labelHost, b.owner.host, func(labels map[string]string) bool { return isGone(labels[labelOwner]) })
+	_, err := b.removeLabelled(ctx, labelHost, func(labels map[string]string) bool { return isGone(labels[labelOwner]) })
 	if err != nil {
 		b.log.Warn("not all containers of earlier servers can be removed", "error", err)
 	}
@@ -43,25 +37,25 @@ func (b *Backend) reap(ctx context.Context) {
 // sweep removes all containers of this backend.
 func (b *Backend) sweep(ctx context.Context) error {
 	for {
-		removed, err := b.removeLabelled(ctx, labelSession, b.owner.session, func(map[string]string) bool { return true })
+		removed, err := b.removeLabelled(ctx, labelSession, func(map[string]string) bool { return true })
 		if err != nil || removed == 0 {
 			return err
 		}
 	}
 }
 
-// removeLabelled removes the containers with a label that meet a condition, and
-// returns how many there were.
-func (b *Backend) removeLabelled(ctx context.Context, label, value string, meets func(labels map[string]string) bool) (removed int, err error) {
-	listed, err := b.engine.List(ctx, label, value)
+// removeLabelled removes the containers that have a label like those of this
+// backend and meet a condition, and returns how many there were.
+func (b *Backend) removeLabelled(ctx context.Context, label string, meets func(labels map[string]string) bool) (removed int, err error) {
+	listed, err := b.engine.List(ctx, label, b.labels[label])
 	if err != nil {
 		return 0, err
 	}
 	var all errgroup.Group
-	for _, c := range listed {
-		if meets(c.Labels) {
+	for id, labels := range listed {
+		if meets(labels) {
 			removed++
-			all.Go(func() error { return b.engine.Remove(ctx, c.ID) })
+			all.Go(func() error { return b.engine.Remove(ctx, id) })
 		}
 	}
 	return removed, all.Wait()

@@ -21,24 +21,31 @@ func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, e
 	return b.runner.Run(ctx, spec, func(spec sandbox.Spec) (process.Start, error) {
 		order, err := b.order(spec)
 		return func(ctx context.Context, streams *process.Streams) (process.Tree, error) {
-			return b.execute(ctx, spec, order, streams)
+			return b.startProgram(ctx, spec, order, streams)
 		}, err
 	})
 }
 
 var errEarlyEnd = errors.New("a container ended before it was told what to run")
 
-// execute starts a program in a container. One that was started ahead may have
-// died meanwhile; then another one is taken.
-func (b *Backend) execute(ctx context.Context, spec sandbox.Spec, order protocol.Order, streams *process.Streams) (process.Tree, error) {
+// startProgram starts a program in a container. One that was started ahead may
+// have died meanwhile; then another one is taken.
+func (b *Backend) startProgram(ctx context.Context, spec sandbox.Spec, order protocol.Order, streams *process.Streams) (process.Tree, error) {
 	of, err := b.templateOf(spec)
 	if err != nil {
 		return nil, sandbox.MissingDir("workspace", err)
 	}
 	for {
-		c, warm, err := b.container(ctx, of)
-		if err != nil {
-			return nil, refused(err)
+		c := b.pool.take(of)
+		warm := c != nil
+		if !warm {
+			if c, err = b.start(ctx, of); err != nil {
+				return nil, refused(err)
+			}
+		}
+		if err := ctx.Err(); err != nil { // the program is not worth starting
+			c.release()
+			return nil, err
 		}
 		x, err := c.execute(order, spec, streams.Stdout, streams.Stderr)
 		if err != nil {

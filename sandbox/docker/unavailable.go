@@ -5,27 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 )
 
-// UnavailableError means that no containers can be run. It is a
-// [sandbox.ErrUnavailable].
-type UnavailableError struct {
-	// Hint is a sentence that says what is missing and what mends it. It
-	// names no host path.
-	Hint string
-	// Err is the cause for the log.
-	Err error
-}
-
-func (e *UnavailableError) Error() string {
-	return fmt.Sprintf("%v: %v (%s)", sandbox.ErrUnavailable, e.Err, e.Hint)
-}
-
-// Unwrap returns the cause and what it is.
-func (e *UnavailableError) Unwrap() []error { return []error{sandbox.ErrUnavailable, e.Err} }
-
+// hint says in a sentence what is missing and what fixes it. It names no host
+// path.
 func hint(err error, image string) string {
 	noRuntime := new(engine.NoRuntimeError)
 	const build = `run "make image" in skills-mcp's source directory`

@@ -63,7 +63,8 @@ func store(input *bufio.Reader) (*os.Root, *transfer.Snapshot, error) {
 	if _, err := transfer.Receive(input, skill, transfer.Bounds{Readable: true}); err != nil {
 		return nil, nil, err
 	}
-	if err := errors.Join(drop(), makePrivate()); err != nil {
+	// HOME and TMPDIR are here for this run alone.
+	if err := errors.Join(drop(), os.Mkdir(protocol.Home, 0o700), os.Mkdir(protocol.Tmp, 0o700)); err != nil {
 		return nil, nil, err
 	}
 	workspace, err := os.OpenRoot(protocol.Workspace)
@@ -78,7 +79,7 @@ func store(input *bufio.Reader) (*os.Root, *transfer.Snapshot, error) {
 
 // drop returns up all privileges for good.
 func drop() error {
-	for _, step := range []func() error{
+	return inOrder(
 		shareOutput,
 		func() error { return chown(protocol.Workspace, protocol.Private) },
 		dropBounding,
@@ -87,12 +88,7 @@ func drop() error {
 		func() error { return syscall.Setresuid(protocol.User, protocol.User, protocol.User) },
 		hide, // the change of users may have undone it
 		confine,
-	} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
+	)
 }
 
 // chown makes the program's user the owner of directories, where the engine has
@@ -110,21 +106,9 @@ func chown(dirs ...string) error {
 	return nil
 }
 
-// makePrivate makes HOME and TMPDIR, which are here for this run alone.
-func makePrivate() error {
-	return errors.Join(os.Mkdir(protocol.Home, 0o700), os.Mkdir(protocol.Tmp, 0o700))
-}
-
 // shareOutput lets programs open /dev/stdout and /dev/stderr, which the engine
 // gave to root.
-func shareOutput() error {
-	for _, stream := range []*os.File{os.Stdout, os.Stderr} {
-		if err := stream.Chmod(0o622); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func shareOutput() error { return errors.Join(os.Stdout.Chmod(0o622), os.Stderr.Chmod(0o622)) }
 
 // dropBounding empties the bounding set of this thread, which the program
 // inherits. The others lose the rest with their user.

@@ -43,9 +43,13 @@ const (
 	processors = 2
 )
 
-func main() { os.Exit(serve()) }
+func main() {
+	if serve() != nil { // of which nobody hears more than that there is no report
+		os.Exit(1)
+	}
+}
 
-func serve() int {
+func serve() error {
 	debug.SetGCPercent(-1)
 	reaper.WithstandSignals()
 	startThreads()
@@ -53,27 +57,27 @@ func serve() int {
 	copies := os.Geteuid() == 0
 	if !copies {
 		if err := confine(); err != nil {
-			return 1
+			return err
 		}
 	}
 	score, err := openOOMScore()
 	if err != nil {
-		return 1
+		return err
 	}
 	if err := hide(); err != nil {
-		return 1
+		return err
 	}
 	var order protocol.Order
-	if err := wire.Receive(os.Stdin, &order); err != nil { // the server does not need this container any more
-		return 0
+	if wire.Receive(os.Stdin, &order) != nil {
+		return nil // the server does not need this container any more
 	}
 	if order.Files != copies {
 		fmt.Fprintln(os.Stderr, "only root stores files, and does nothing else")
-		return 1
+		return unix.EPERM
 	}
 	if !copies {
 		if err := acknowledge(); err != nil {
-			return 1
+			return err
 		}
 	}
 	// All of it now: while some is on its way, and nobody reads it, the engine
@@ -81,17 +85,22 @@ func serve() int {
 	input := bufio.NewReader(os.Stdin)
 	stdin := make([]byte, order.StdinBytes)
 	if _, err := io.ReadFull(input, stdin); err != nil {
-		return 1
+		return err
 	}
 	if copies {
-		err = serveCopies(order, input, stdin, score)
-	} else {
-		err = reply(order, carryOut(order, stdin, score), nil)
+		return serveCopies(order, input, stdin, score)
 	}
-	if err != nil {
-		return 1
+	return reply(order, carryOut(order, stdin, score), func(io.Writer) error { return nil })
+}
+
+// inOrder takes steps until one fails.
+func inOrder(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	return 0
+	return nil
 }
 
 // confine puts the filter of system calls on this thread, and so on the

@@ -19,28 +19,15 @@ func acknowledge() error {
 
 // reply writes what comes behind the program's own output.
 func reply(order protocol.Order, report protocol.Report, sendFiles func(io.Writer) error) error {
-	if err := resetOutput(); err != nil {
-		return err
-	}
-	if _, err := os.Stdout.WriteString(order.Nonce); err != nil {
-		return err
-	}
-	if sendFiles != nil {
-		if err := sendFiles(os.Stdout); err != nil {
+	mark := func(stream *os.File) func() error {
+		return func() error {
+			_, err := stream.WriteString(order.Nonce)
 			return err
 		}
 	}
-	if _, err := os.Stdout.WriteString(order.Nonce); err != nil {
-		return err
-	}
-	if _, err := os.Stderr.WriteString(order.Nonce); err != nil {
-		return err
-	}
-	if err := wire.Send(os.Stderr, &report); err != nil {
-		return err
-	}
-	_, err := os.Stderr.WriteString(order.Nonce)
-	return err
+	return inOrder(resetOutput,
+		mark(os.Stdout), func() error { return sendFiles(os.Stdout) }, mark(os.Stdout),
+		mark(os.Stderr), func() error { return wire.Send(os.Stderr, &report) }, mark(os.Stderr))
 }
 
 // resetOutput undoes what a program has done to the streams that it shares

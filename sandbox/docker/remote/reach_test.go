@@ -53,7 +53,7 @@ func expectUsable(t *testing.T, e *engine.Engine) {
 	}
 	label := rand.Text()
 	id, s := startCat(t, ctx, e, label)
-	if listed, err := e.List(ctx, "skills-mcp.test", label); err != nil || len(listed) != 1 || listed[0].ID != id {
+	if listed, err := e.List(ctx, "skills-mcp.test", label); err != nil || len(listed) != 1 || listed[id] == nil {
 		t.Errorf("list gives %v, %v", listed, err)
 	}
 	sent := make([]byte, 3<<20) // bytes of all kinds, more than any buffer holds

@@ -136,24 +136,18 @@ func (e *Engine) Remove(ctx context.Context, id string) error {
 	}
 }
 
-// Labelled is a container as listed.
-type Labelled struct {
-	ID     string
-	Labels map[string]string
-}
-
-// List returns all containers, whatever their state, with a label of that name
-// and value.
-func (e *Engine) List(ctx context.Context, label, value string) ([]Labelled, error) {
+// List returns the labels of all containers, whatever their state, by identity,
+// that have a label of that name and value.
+func (e *Engine) List(ctx context.Context, label, value string) (map[string]map[string]string, error) {
 	listed, err := e.api.ContainerList(ctx, dockercontainer.ListOptions{
 		All: true, Filters: filters.NewArgs(filters.Arg("label", label+"="+value)),
 	})
 	if err != nil {
 		return nil, err
 	}
-	found := make([]Labelled, 0, len(listed))
+	found := make(map[string]map[string]string)
 	for _, c := range listed {
-		found = append(found, Labelled{ID: c.ID, Labels: c.Labels})
+		found[c.ID] = c.Labels
 	}
 	return found, nil
 }

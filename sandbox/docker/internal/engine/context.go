@@ -28,17 +28,19 @@ func contextName() string {
 	if name := os.Getenv("DOCKER_CONTEXT"); name != "" {
 		return name
 	}
-	content, err := os.ReadFile(filepath.Join(configDir(), "config.json"))
-	if err != nil {
-		return ""
-	}
-	var config struct {
-		CurrentContext string `json:"currentContext"`
-	}
-	if err := json.Unmarshal(content, &config); err != nil {
+	var config struct{ CurrentContext string }
+	if err := readJSON(filepath.Join(configDir(), "config.json"), &config); err != nil {
 		return "" // the docker command would say so
 	}
 	return config.CurrentContext
+}
+
+func readJSON(name string, into any) error {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(content, into)
 }
 
 // contextEndpoint reads where the engine of a context listens.
@@ -46,17 +48,13 @@ func contextEndpoint(name string) (Endpoint, error) {
 	digest := sha256.Sum256([]byte(name))
 	directory := hex.EncodeToString(digest[:])
 	contexts := filepath.Join(configDir(), "contexts")
-	content, err := os.ReadFile(filepath.Join(contexts, "meta", directory, "meta.json"))
-	if err != nil {
-		return Endpoint{}, fmt.Errorf("the Docker context %q cannot be read: %w", name, err)
-	}
 	var context struct {
 		Endpoints map[string]struct {
 			Host          string
 			SkipTLSVerify bool
 		}
 	}
-	if err := json.Unmarshal(content, &context); err != nil {
+	if err := readJSON(filepath.Join(contexts, "meta", directory, "meta.json"), &context); err != nil {
 		return Endpoint{}, fmt.Errorf("the Docker context %q cannot be read: %w", name, err)
 	}
 	docker := context.Endpoints["docker"]

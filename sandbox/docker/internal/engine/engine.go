@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/api/types/versions"
 	"github.com/docker/docker/client"
 )
 
@@ -76,7 +77,7 @@ func (e *Engine) identify(ctx context.Context) error {
 	case version.Os != "" && version.Os != "linux":
 		return fmt.Errorf("%w: it runs %s containers", ErrNoEngine, version.Os)
 	}
-	if used := e.api.ClientVersion(); olderAPI(used, minAPI) {
+	if used := e.api.ClientVersion(); versions.LessThan(used, minAPI) {
 		return fmt.Errorf("%w: its API is %s, needed is %s", ErrNoEngine, used, minAPI)
 	}
 	e.Podman = slices.ContainsFunc(version.Components, func(c types.ComponentVersion) bool { return c.Name == "Podman Engine" })
@@ -97,14 +98,6 @@ func (e *Engine) Name() string {
 		return "podman"
 	}
 	return "docker"
-}
-
-// olderAPI compares versions of the form "1.41".
-func olderAPI(a, b string) bool {
-	var aMajor, aMinor, bMajor, bMinor int
-	fmt.Sscanf(a, "%d.%d", &aMajor, &aMinor)
-	fmt.Sscanf(b, "%d.%d", &bMajor, &bMinor)
-	return aMajor < bMajor || (aMajor == bMajor && aMinor < bMinor)
 }
 
 // Close ends all connections.

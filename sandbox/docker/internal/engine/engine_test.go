@@ -1,6 +1,10 @@
 package engine
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/docker/docker/api/types/versions"
+)
 
 func TestOlderAPI(t *testing.T) {
 	t.Parallel()
@@ -8,8 +12,8 @@ func TestOlderAPI(t *testing.T) {
 		version string
 		older   bool
 	}{{"1.40", true}, {"1.41", false}, {"1.9", true}, {"1.100", false}, {"2.0", false}, {"0.99", true}, {"", true}} {
-		if got := olderAPI(c.version, minAPI); got != c.older {
-			t.Errorf("olderAPI(%q) is %t", c.version, got)
+		if got := versions.LessThan(c.version, minAPI); got != c.older {
+			t.Errorf("%q is older: %t", c.version, got)
 		}
 	}
 }
