@@ -44,15 +44,7 @@ func TestDocumentedDependencies(t *testing.T) {
 // A name is a package's directory and a test, as in `sandbox/local.TestEscapes`,
 // or a directory and the beginning of a case, as in `sandbox/sandboxtest: quota-`.
 func TestDocumentedPromises(t *testing.T) {
-	page, err := os.ReadFile("docs/sandboxes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, found := strings.Cut(string(page), "<!-- promises -->\n")
-	table, _, closed := strings.Cut(table, "<!-- /promises -->\n")
-	if !found || !closed {
-		t.Fatal("docs/sandboxes.md has no table of promises")
-	}
+	_, table, _ := part(t, "docs/sandboxes.md", "promises")
 	for row := range strings.Lines(table) {
 		if !strings.HasPrefix(row, "| ") || strings.HasPrefix(row, "| promise") {
 			continue

@@ -141,8 +141,7 @@ func TestDocumentedResult(t *testing.T) {
 	if len(fields) == 0 {
 		t.Fatal("the schema of exec has no fields")
 	}
-	_, table, _ := strings.Cut(prose(t, "docs/tools-and-errors.md"), "<!-- result -->\n")
-	table, _, _ = strings.Cut(table, "<!-- /result -->\n")
+	_, table, _ := part(t, "docs/tools-and-errors.md", "result")
 	for row := range strings.Lines(table) {
 		cells := strings.Split(row, " | ")
 		for _, match := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[0], -1) {
