@@ -26,20 +26,6 @@ func Key(id json.RawMessage) string {
 	}
 }
 
-// LibraryID returns an id as the library writes it, which keeps numbers as
-// floats.
-func LibraryID(id json.RawMessage) json.RawMessage {
-	var value any
-	if json.Unmarshal(id, &value) != nil {
-		return id
-	}
-	written, err := json.Marshal(value)
-	if err != nil {
-		return id
-	}
-	return written
-}
-
 // CanceledID returns the id in the parameters of a cancellation, or nil.
 func CanceledID(params json.RawMessage) json.RawMessage {
 	var canceled struct {

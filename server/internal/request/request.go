@@ -1,6 +1,6 @@
-// Package request holds what a request carries in its context, from the
-// transport that took it to what serves it: who asks, and what it holds of the
-// bounds that requests share.
+// Package request is what a request carries in its context, from the transport
+// that took it to what serves it: who asks, and its part in bounds that requests
+// share.
 package request
 
 import (
@@ -15,8 +15,8 @@ type (
 	reserveKey struct{}
 )
 
-// SessionID names the caller's lasting session, or is empty where every
-// request stands alone.
+// SessionID returns the id of the caller's lasting session, or nothing where
+// every request stands alone.
 func SessionID(ctx context.Context) string {
 	if session := mcpserver.ClientSessionFromContext(ctx); session != nil {
 		return session.SessionID()
@@ -24,13 +24,14 @@ func SessionID(ctx context.Context) string {
 	return ""
 }
 
-// WithSender notes who sent a request, as far as that is known.
+// WithSender returns the context of a request that sender sent, as far as that
+// is known.
 func WithSender(ctx context.Context, sender string) context.Context {
 	return context.WithValue(ctx, senderKey{}, sender)
 }
 
-// Caller names who asks, for the shares of what all have together: the
-// session, or the sender of a request that stands alone.
+// Caller returns a name of who asks, for the shares of what all have together:
+// the session, or the sender of a request that stands alone.
 func Caller(ctx context.Context) string {
 	if id := SessionID(ctx); id != "" {
 		return id
@@ -39,7 +40,7 @@ func Caller(ctx context.Context) string {
 	return sender
 }
 
-// WithIdle gives a request what [Idle] is to call.
+// WithIdle returns the context of a request for which [Idle] calls idle.
 func WithIdle(ctx context.Context, idle func() (resume func())) context.Context {
 	return context.WithValue(ctx, idleKey{}, idle)
 }
@@ -53,7 +54,8 @@ func Idle(ctx context.Context) (resume func()) {
 	return func() {}
 }
 
-// WithReserve gives a request what [Reserve] is to call.
+// WithReserve returns the context of a request for which [Reserve] calls
+// reserve.
 func WithReserve(ctx context.Context, reserve func(ctx context.Context, bytes int64) error) context.Context {
 	return context.WithValue(ctx, reserveKey{}, reserve)
 }

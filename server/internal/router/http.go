@@ -12,9 +12,9 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
 
-// ServeHTTP serves a message whose body has been read by the library's handler
-// of streamable HTTP.
-func (rt *Router) ServeHTTP(library http.Handler, w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
+// RouteHTTP has the library's handler of streamable HTTP serve a message whose
+// body has been read.
+func (rt *Router) RouteHTTP(library http.Handler, w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
 	if !head.IsRequest() {
 		setBody(r, body)
 		library.ServeHTTP(w, r)

@@ -84,11 +84,25 @@ func (a *answer) fail(f *failure.Failure) {
 // with the context that leads back to the answer.
 func (rt *Router) admit(ctx context.Context, head jsonrpc.Message, message json.RawMessage) (context.Context, json.RawMessage, *answer) {
 	a := &answer{method: head.Method, id: head.ID, params: head.Params, run: rt.Methods[head.Method]}
-	a.restored = !bytes.Equal(jsonrpc.LibraryID(head.ID), head.ID)
+	a.restored = !bytes.Equal(libraryID(head.ID), head.ID)
 	if a.run != nil {
 		message = disguised(message)
 	}
 	return context.WithValue(ctx, answerKey{}, a), message, a
+}
+
+// libraryID returns an id as the library writes it, which keeps numbers as
+// floats.
+func libraryID(id json.RawMessage) json.RawMessage {
+	var value any
+	if json.Unmarshal(id, &value) != nil {
+		return id
+	}
+	written, err := json.Marshal(value)
+	if err != nil {
+		return id
+	}
+	return written
 }
 
 // disguised makes a request of resources/list with the same id and _meta.

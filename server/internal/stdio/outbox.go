@@ -13,8 +13,8 @@ const (
 	maxRefusalsBytes = 4 << 20
 )
 
-// outbox holds lines for a client until it reads them, so that the reader of
-// its messages waits for no write, and no more of them than it may.
+// outbox keeps lines for a client until it reads them, so that the reader of
+// its messages waits for no write. What it keeps is bounded.
 type outbox struct {
 	mu       sync.Mutex
 	changed  *sync.Cond
@@ -107,7 +107,7 @@ func (o *outbox) refuse(line []byte) error {
 	return o.err
 }
 
-// fail ends the outbox, whatever it holds, where it is not empty. It returns
+// fail ends the outbox where it is not empty. It returns
 // the first error.
 func (o *outbox) fail(err error) error {
 	o.mu.Lock()

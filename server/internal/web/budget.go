@@ -2,9 +2,9 @@ package web
 
 import "sync"
 
-// budget bounds what requests hold together.
+// budget bounds the bytes that requests have together.
 type budget struct {
-	// most is for all of them, and mostOfOne for those of one caller.
+	// most bounds those of all requests, mostOfOne those of one caller's.
 	most, mostOfOne int64
 
 	mu       sync.Mutex
@@ -12,15 +12,15 @@ type budget struct {
 	byCaller map[string]int64
 }
 
-// share is what one request holds of a budget.
+// share is what one request has of a budget.
 type share struct {
 	of     *budget
 	caller string
 	held   int64
 }
 
-// raise has a request of a caller, which stays the same, hold so much, and
-// reports whether there is room.
+// raise acquires bytes for a caller, which stays the same, until there are so
+// many, and reports whether there is room.
 func (s *share) raise(caller string, to int64) bool {
 	b := s.of
 	b.mu.Lock()
@@ -34,7 +34,7 @@ func (s *share) raise(caller string, to int64) bool {
 	return true
 }
 
-// release gives back what the request holds.
+// release gives back all bytes of the request.
 func (s *share) release() {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()

@@ -21,7 +21,7 @@ const (
 	maxSessions = 1000
 	// absence is how long the client of a session may have no connection
 	// before what runs for it is canceled. A connection that breaks is no
-	// cancellation (MCP 2025-11-25, Transports), but nobody is there to take
+	// cancellation (MCP 2025-11-25, Transports), but the client is not there to take
 	// the answer, or to come back, after a while.
 	absence = 10 * time.Second
 	// maxEndedSessions bounds how many ended sessions are remembered, the
@@ -40,7 +40,7 @@ type httpSession struct {
 	// running are its requests and streams under way, present those of them
 	// whose client is still connected.
 	running, present int
-	// absent cancels what runs, while nobody is present.
+	// absent cancels what runs, while the client is not present.
 	absent *time.Timer
 	// idle is its element among the idle ones, where nothing is running.
 	idle  *list.Element

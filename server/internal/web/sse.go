@@ -60,17 +60,13 @@ func (e *sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer session.Close()
-	e.enter(id, session)
+	e.mu.Lock()
+	e.sessions[id] = session
+	e.mu.Unlock()
 	defer session.stream.endWith(r.Context())()
 	defer e.leave(id, session)
 	session.begin(id)
 	session.Run()
-}
-
-func (e *sseEndpoint) enter(id string, session *sseSession) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.sessions[id] = session
 }
 
 // leave takes no more messages, and waits for those that were taken.

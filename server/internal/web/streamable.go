@@ -16,8 +16,8 @@ import (
 )
 
 // mcpEndpoint is streamable HTTP: it stands in front of the router and the
-// library, gives every request the lifetime that its protocol version asks
-// for, and carries what clients are to be told of changes.
+// library, has every request last as long as its protocol version asks for, and
+// carries the notifications of clients.
 type mcpEndpoint struct {
 	*shared
 	sessions *httpSessions
@@ -38,11 +38,11 @@ func newMCPEndpoint(ctx context.Context, shared *shared) *mcpEndpoint {
 			Header: http.Header{mcpserver.HeaderKeySessionID: {id}}})
 	}
 	return &mcpEndpoint{shared: shared, sessions: sessions, next: func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
-		shared.Router.ServeHTTP(library, w, r, head, body)
+		shared.Router.RouteHTTP(library, w, r, head, body)
 	}}
 }
 
-// discarded is an answer that nobody reads.
+// discarded is an answer that is not read.
 type discarded struct{}
 
 func (discarded) Header() http.Header         { return http.Header{} }
@@ -81,12 +81,12 @@ func (e *mcpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.listen(w, r, head, body)
 	case stated.modern():
 		e.next(w, r, head, body) // until its connection ends
-	case head.Method == string(mcp.MethodInitialize):
-		e.initialize(w, r, head, body)
+	case head.Method == string(mcp.MethodInitialize) && !e.sessions.room():
+		refuse(w, http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, "too many sessions are in use; try again later")
 	case id == "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete):
 		http.Error(w, "Bad Request: Mcp-Session-Id is missing", http.StatusBadRequest)
-	case id == "":
-		e.next(w, r, head, body) // which says why not
+	case id == "" || head.Method == string(mcp.MethodInitialize):
+		e.next(w, r, head, body) // which refuses all but a handshake
 	default:
 		e.inSession(w, r, id, head, body)
 	}
@@ -110,16 +110,8 @@ func (v versions) unattributable(session string) bool {
 	return v.modern() || session == ""
 }
 
-func (e *mcpEndpoint) initialize(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
-	if !e.sessions.room() {
-		refuse(w, http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, "too many sessions are in use; try again later")
-		return
-	}
-	e.next(w, r, head, body)
-}
-
-// listen serves a request to listen, and tells its client of changes once it
-// is acknowledged.
+// listen serves a request to listen, with what it asks for once it is
+// acknowledged.
 func (e *mcpEndpoint) listen(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
 	due, ok := e.Subscriptions.Listen(head)
 	if !ok {

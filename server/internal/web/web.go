@@ -49,9 +49,7 @@ type Server struct {
 	ctx      context.Context
 }
 
-// New returns a server for clients whose requests end with ctx. Requests whose
-// Host or Origin is neither loopback nor an allowed host are refused, so that
-// no web page can reach the server by DNS rebinding or across origins.
+// New returns a server whose clients' requests end with ctx.
 func New(ctx context.Context, opts Options) *Server {
 	shared := &shared{Options: opts, bodies: newBodies(), unread: newUnread()}
 	endpoint := newMCPEndpoint(ctx, shared)
