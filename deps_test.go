@@ -31,8 +31,8 @@ var imports = map[string][]string{
 
 	// contained knows no skill, and neither do the two others each other.
 	"resources":           {"catalog", "resources/contained", "resources/internal"},
-	"resources/contained": {"resources/internal"},
-	"resources/staging":   {"catalog", "resources/contained", "resources/internal"},
+	"resources/contained": {},
+	"resources/staging":   {"resources/contained", "resources/internal"},
 	"resources/internal":  {"catalog", "resources/contained"},
 
 	// The port knows none of the others, and no backend knows another.
@@ -86,7 +86,8 @@ var parts = []string{"sandbox", "server"}
 // testImports says what tests may import besides, with all below it, by their
 // room.
 var testImports = map[string][]string{
-	"sandbox": {"sandbox/sandboxtest", "sandbox/workspaces"},
+	"resources": {"resources/internal/filetest"},
+	"sandbox":   {"sandbox/sandboxtest", "sandbox/workspaces"},
 }
 
 // testLeaves are for tests alone, those of every room: a package may import

@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"io/fs"
@@ -14,23 +15,21 @@ import (
 // Digests remembers the SHA-256 of files, so that what did not change is not
 // read again. A file is known again by device, inode, size and the times of
 // its last write and last change of status, in nanoseconds. Where the system
-// does not give all of these (Windows), every file is read every time.
+// does not have all of these (Windows), every file is read every time.
 //
-// The zero value remembers [DefaultDigests] files. It is safe for concurrent
-// use and must not be copied.
+// The zero value is ready to use. It is safe for concurrent use and must not be
+// copied.
 type Digests struct {
-	// Max is how many files are remembered, at about 150 bytes each. If zero,
-	// defaults to [DefaultDigests]; if negative, nothing is remembered. It
-	// must not change once in use.
-	Max int
-
 	mu    sync.Mutex
 	files map[filestat.ID]stateSum
+	// max replaces maxDigests where it is not zero; if it is negative, nothing
+	// is remembered.
+	max int
 }
 
-// DefaultDigests is how many files a Digests remembers: those of 128 skills
-// of the largest size, or of some thousand usual ones.
-const DefaultDigests = 1 << 16
+// maxDigests is how many files are remembered, at about 150 bytes each: those
+// of 128 skills of the largest size, or of some thousand usual ones.
+const maxDigests = 1 << 16
 
 // stateSum is the digest of a file as it was in one state.
 type stateSum struct {
@@ -48,14 +47,14 @@ func (d *Digests) sum(dir *contained.Dir, file string, info fs.FileInfo) (sum [s
 	}
 	for range maxAttempts {
 		start, hash := time.Now(), sha256.New()
-		// One byte over the limit of a whole skill tells that it is over.
-		info, size, err = dir.Copy(hash, file, MaxSkillBytes+1)
+		// One byte over the limit of a whole skill shows that it is over.
+		info, size, err = dir.Copy(hash, file, maxSkillBytes+1)
 		hash.Sum(sum[:0])
 		switch {
 		case err == nil:
 			d.remember(info, sum, size, start)
 			return sum, size, nil
-		case size > MaxSkillBytes:
+		case size > maxSkillBytes:
 			return sum, size, nil
 		case !errors.Is(err, contained.ErrChanged):
 			return sum, 0, err
@@ -80,10 +79,7 @@ func (d *Digests) remember(info fs.FileInfo, sum [sha256.Size]byte, size int64, 
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	limit := d.Max
-	if limit == 0 {
-		limit = DefaultDigests
-	}
+	limit := cmp.Or(d.max, maxDigests)
 	if d.files == nil {
 		d.files = make(map[filestat.ID]stateSum)
 	}

@@ -5,11 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 )
 
 // settle digests until so many files of the skill are remembered, as each is
@@ -66,7 +69,7 @@ func TestDigestsAreReused(t *testing.T) {
 		d.files[id] = known
 	}
 	reused, err := d.Manifest(t.Context(), skill)
-	if err != nil || reused.Files[0].Digest == fresh.Files[0].Digest {
+	if err != nil || reused[0].Digest == fresh[0].Digest {
 		t.Errorf("an unchanged file was read again: %v, %v", reused, err)
 	}
 	info, err := os.Stat(host)
@@ -80,7 +83,7 @@ func TestDigestsAreReused(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed, err := d.Manifest(t.Context(), skill)
-	if err != nil || changed.Files[0].Digest == reused.Files[0].Digest || changed.Files[0].Digest == fresh.Files[0].Digest {
+	if err != nil || changed[0].Digest == reused[0].Digest || changed[0].Digest == fresh[0].Digest {
 		t.Errorf("a changed file was not read again: %v, %v", changed, err)
 	}
 }
@@ -103,7 +106,7 @@ func TestDigestsAreBounded(t *testing.T) {
 	}
 	later := time.Now().Add(time.Hour)
 	for limit, want := range map[int]int{-1: 0, 1: 1, 3: 3} {
-		d := Digests{Max: limit, files: map[filestat.ID]stateSum{}}
+		d := Digests{max: limit, files: map[filestat.ID]stateSum{}}
 		for range limit {
 			d.files[filestat.ID{Device: 1, Inode: uint64(len(d.files))}] = stateSum{}
 		}
@@ -111,6 +114,33 @@ func TestDigestsAreBounded(t *testing.T) {
 		if _, ok := d.lookup(now); ok != (want > 0) || len(d.files) != want {
 			t.Errorf("with room for %d there are %d, the newest among them: %v", limit, len(d.files), ok)
 		}
+	}
+}
+
+// Many may ask at once, with little room, and all get the same.
+func TestDigestsConcurrently(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	testfiles.Fill(t, dir, map[string]string{"SKILL.md": "x", "a": "a", "b": "b", "c": "c"})
+	skill := &catalog.Skill{Name: "s", Path: "s", Dir: dir, Entry: "SKILL.md"}
+	for _, limit := range []int{0, 2, -1} {
+		digests := Digests{max: limit}
+		want, err := digests.Manifest(t.Context(), skill)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for range 20 {
+					got, err := digests.Manifest(t.Context(), skill)
+					if err != nil || !slices.Equal(got, want) {
+						t.Errorf("Manifest = %v, %v", got, err)
+					}
+				}
+			})
+		}
+		all.Wait()
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 )
 
-// decodeURI gives what stands behind the scheme, decoded, without trailing
+// decodeURI returns what stands behind the scheme, decoded, without trailing
 // slash. Its segments are neither empty nor dots and hold no slash, backslash
 // or NUL of their own.
 func decodeURI(uri string) (string, error) {
@@ -15,46 +15,41 @@ func decodeURI(uri string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if authority, _, _ := strings.Cut(rest, "/"); strings.ContainsAny(authority, "@:[]") {
-		return "", contained.Refuse(contained.Invalid, uri, "holds user information, a port or an address where a skill's name is wanted")
-	}
-	var b strings.Builder
-	b.Grow(len(rest))
-	for segment := range strings.SplitSeq(strings.TrimSuffix(rest, "/"), "/") {
-		decoded, err := decodeSegment(uri, segment)
-		if err != nil {
+	segments := strings.Split(strings.TrimSuffix(rest, "/"), "/")
+	for i, segment := range segments {
+		if segments[i], err = decodeSegment(uri, segment); err != nil {
 			return "", err
 		}
-		if b.Len() > 0 {
-			b.WriteByte('/')
-		}
-		b.WriteString(decoded)
 	}
-	return b.String(), nil
+	return strings.Join(segments, "/"), nil
 }
 
-// splitURI checks the whole and gives what stands behind the scheme.
+// splitURI checks the whole and returns what stands behind the scheme.
 func splitURI(uri string) (string, error) {
-	switch {
-	case len(uri) > maxURIBytes:
+	if len(uri) > maxURIBytes {
 		return "", contained.Refuse(contained.Invalid, uri, "is longer than %d bytes", maxURIBytes)
-	case len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme):
+	}
+	if len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme) {
 		e := contained.Refuse(contained.Invalid, uri, "is no skill:// URI")
 		e.Hint = "Give a URI such as skill://pdf-processing/SKILL.md."
 		return "", e
 	}
 	rest := uri[len(scheme):]
-	for i := range len(rest) {
-		switch c := rest[i]; {
-		case c == '?' || c == '#':
-			return "", contained.Refuse(contained.Invalid, uri, "holds a query or a fragment; in a file name write ? as %%3F and # as %%23")
-		case c < ' ' || c == 0x7F:
-			return "", contained.Refuse(contained.Invalid, uri, "holds a control character that is not percent-encoded")
-		case c == '\\':
-			return "", contained.Refuse(contained.Invalid, uri, "holds a backslash")
-		}
+	authority, _, _ := strings.Cut(rest, "/")
+	wrong := ""
+	switch {
+	case strings.ContainsAny(rest, "?#"):
+		wrong = "holds a query or a fragment; in a file name write ? as %3F and # as %23"
+	case strings.ContainsFunc(rest, func(r rune) bool { return r < ' ' || r == 0x7F }):
+		wrong = "holds a control character that is not percent-encoded"
+	case strings.Contains(rest, `\`):
+		wrong = "holds a backslash"
+	case strings.ContainsAny(authority, "@:[]"):
+		wrong = "holds user information, a port or an address where a skill's name is wanted"
+	default:
+		return rest, nil
 	}
-	return rest, nil
+	return "", contained.Refuse(contained.Invalid, uri, "%s", wrong)
 }
 
 func decodeSegment(uri, segment string) (string, error) {

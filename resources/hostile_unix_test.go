@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
@@ -36,7 +37,7 @@ func TestManifestOfAHostileSkill(t *testing.T) {
 		t.Fatal(err)
 	}
 	var digested []string
-	for _, file := range manifest.Files {
+	for _, file := range manifest {
 		digested = append(digested, file.Path)
 	}
 	if !slices.Equal(digested, want) {
@@ -58,8 +59,8 @@ func TestManifestLeavesOutWhatMayNotBeRead(t *testing.T) {
 		t.Cleanup(func() { os.Chmod(host, 0o755) })
 	}
 	manifest, err := new(resources.Digests).Manifest(t.Context(), filetest.Skill(dir))
-	if err != nil || len(manifest.Files) != 1 {
-		t.Errorf("Manifest = %v, %v", manifest.Files, err)
+	if err != nil || len(manifest) != 1 {
+		t.Errorf("Manifest = %v, %v", manifest, err)
 	}
 }
 
@@ -82,7 +83,7 @@ func TestNamesOfAnyBytes(t *testing.T) {
 		t.Fatal("the skill is not published")
 	}
 	for _, name := range names {
-		filetest.Write(t, filepath.Join(planted.Dir, name), "content of "+name)
+		testfiles.Write(t, filepath.Join(planted.Dir, name), "content of "+name)
 	}
 	tree := filetest.Open(t, planted.Dir, contained.Options{Entry: planted.Entry})
 	entries, _, err := tree.List(".", 2)
@@ -100,7 +101,7 @@ func TestNamesOfAnyBytes(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		content, err := tree.Read(file, contained.Range{})
+		content, err := filetest.Read(tree, file, contained.Range{})
 		if err != nil || string(content.Data) != "content of "+entry.Path {
 			t.Errorf("%q gives %q, %v", entry.Path, content.Data, err)
 		}
@@ -115,7 +116,7 @@ func TestNamesOfAnyBytes(t *testing.T) {
 func TestSwapWhileDigesting(t *testing.T) {
 	t.Parallel()
 	dir, outside := filetest.Hostile(t)
-	filetest.Write(t, filepath.Join(dir, "honest/secret.txt"), "honest")
+	testfiles.Write(t, filepath.Join(dir, "honest/secret.txt"), "honest")
 	states := []map[string]string{
 		{"swapped.txt": "honest/secret.txt", "swapdir": "honest"},
 		{"swapped.txt": filepath.Join(outside, "secret.txt"), "swapdir": outside},
@@ -139,7 +140,7 @@ func TestSwapWhileDigesting(t *testing.T) {
 		if err != nil && filetest.RuleOf(err) == "" {
 			t.Fatal(err)
 		}
-		for _, file := range manifest.Files {
+		for _, file := range manifest {
 			if file.Digest == secretDigest {
 				t.Fatalf("the manifest has the digest of what lies outside for %s", file.Path)
 			}

@@ -15,12 +15,12 @@ const scheme = "skill://"
 // document.
 const skillDocument = "SKILL.md"
 
-// maxURIBytes bounds what Resolve looks at: a longest path, every byte
-// encoded, and as much again for the skill path.
-const maxURIBytes = 6 * contained.MaxPathBytes
+// maxURIBytes bounds what Resolve looks at: a longest path of 4,096 bytes, every
+// byte encoded, and as much again for the skill path.
+const maxURIBytes = 6 * 4096
 
-// URI gives the skill:// URI of a file of a skill, percent-encoded by RFC
-// 3986; "." gives that of its directory, without trailing slash. The file is
+// URI returns the skill:// URI of a file of a skill, percent-encoded by RFC
+// 3986; "." has that of its directory, without trailing slash. The file is
 // clean; its bytes need not be UTF-8.
 //
 // SEP-2640 addresses a skill by the URI of its SKILL.md. Where the entry

@@ -190,7 +190,7 @@ func TestEntryDocumentOfAnotherName(t *testing.T) {
 	}
 	tree := filetest.Open(t, pack.Dir, contained.Options{Entry: pack.Entry})
 	for _, name := range []string{"SKILL.md", "README.md"} {
-		content, err := tree.Read(name, contained.Range{})
+		content, err := filetest.Read(tree, name, contained.Range{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -58,7 +59,7 @@ func newFixtureWith(t testing.TB, root string, wrap func(sandbox.Backend) sandbo
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.workspaces.Close() })
-	copies, err := staging.New(f.copyBase, staging.Options{})
+	copies, err := staging.New(f.copyBase, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,15 +102,16 @@ type linked struct {
 }
 
 // readPath reads a file or lists a directory.
-func (s *Server) readPath(ctx context.Context, tree *contained.Dir, file string, at linked, arguments readArguments) (*mcp.CallToolResult, error) {
-	dir, err := tree.IsDir(file)
+func (s *Server) readPath(ctx context.Context, dir *contained.Dir, file string, at linked, arguments readArguments) (*mcp.CallToolResult, error) {
+	opened, err := dir.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	if dir {
-		return listLevels(tree, file, skills.ListDepth)
+	defer opened.Close()
+	if opened.IsDir() {
+		return listLevels(opened, file, skills.ListDepth)
 	}
-	content, err := tree.Read(file, contained.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxTextPageBytes})
+	content, err := opened.Read(contained.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxTextPageBytes})
 	if err != nil {
 		return nil, err
 	}
@@ -127,13 +128,13 @@ func (s *Server) readPath(ctx context.Context, tree *contained.Dir, file string,
 	case content.Text:
 		return textPage(content), nil
 	case isImage && content.Size <= maxImageBytes:
-		return imageResult(tree, file)
+		return imageResult(opened)
 	case arguments.Offset > 0 || arguments.Length > 0:
-		return binaryPart(tree, file, at.uri, arguments)
+		return binaryPart(opened, at.uri, arguments)
 	case isImage || content.Size > maxBinaryBytes:
 		return s.binaryLink(content, at), nil
 	default:
-		return wholeBinary(tree, file, at.uri)
+		return wholeBinary(opened, at.uri)
 	}
 }
 
@@ -151,8 +152,8 @@ func pageNotice(content contained.Content) string {
 		content.Offset, content.Offset+int64(len(content.Data)), content.Size, content.Next)
 }
 
-func imageResult(tree *contained.Dir, file string) (*mcp.CallToolResult, error) {
-	content, err := tree.ReadAll(file, maxImageBytes)
+func imageResult(image *contained.File) (*mcp.CallToolResult, error) {
+	content, err := image.ReadAll(maxImageBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +162,8 @@ func imageResult(tree *contained.Dir, file string) (*mcp.CallToolResult, error) 
 		base64.StdEncoding.EncodeToString(content.Data), content.MIME), nil
 }
 
-func wholeBinary(tree *contained.Dir, file, uri string) (*mcp.CallToolResult, error) {
-	content, err := tree.ReadAll(file, maxBinaryBytes)
+func wholeBinary(file *contained.File, uri string) (*mcp.CallToolResult, error) {
+	content, err := file.ReadAll(maxBinaryBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +172,8 @@ func wholeBinary(tree *contained.Dir, file, uri string) (*mcp.CallToolResult, er
 
 // binaryPart gives the bytes that were asked for. What a host makes of them is
 // no file of that type.
-func binaryPart(tree *contained.Dir, file, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
-	content, err := tree.Read(file, contained.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxBinaryBytes})
+func binaryPart(file *contained.File, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
+	content, err := file.Read(contained.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxBinaryBytes})
 	if err != nil {
 		return nil, err
 	}
@@ -215,13 +216,13 @@ func (s *Server) binaryLink(content contained.Content, at linked) *mcp.CallToolR
 }
 
 // listLevels lists a directory and what is below it, so many levels deep.
-func listLevels(tree *contained.Dir, dir string, levels int) (*mcp.CallToolResult, error) {
-	entries, more, err := tree.List(dir, levels)
+func listLevels(dir *contained.File, path string, levels int) (*mcp.CallToolResult, error) {
+	entries, more, err := dir.List(levels)
 	if err != nil {
 		return nil, err
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "Directory %s:\n", display.Path(dir))
+	fmt.Fprintf(&text, "Directory %s:\n", display.Path(path))
 	for _, entry := range entries {
 		if entry.Dir {
 			fmt.Fprintf(&text, "- %s/\n", display.Path(entry.Path))

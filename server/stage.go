@@ -75,7 +75,7 @@ func (s *Server) located(request policy.Request, spec sandbox.Spec) policy.Reque
 // pin takes the copy. fits is false where it is not of the version that was
 // decided on.
 func (s *Server) pin(ctx context.Context, run *staged, arguments execArguments) (fits bool, err error) {
-	if run.copy, err = s.opts.Copies.Take(ctx, run.skill); err != nil {
+	if run.copy, err = s.opts.Copies.Take(ctx, run.skill.Dir); err != nil {
 		return false, s.notStaged(run.skill, err)
 	}
 	run.bind()

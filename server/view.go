@@ -99,18 +99,19 @@ func (s *Server) viewWorkspace(ctx context.Context, path workspacePath, lines li
 }
 
 // viewPath views a file or lists a directory.
-func viewPath(tree *contained.Dir, file, uri string, lines lineRange) (*mcp.CallToolResult, error) {
-	dir, err := tree.IsDir(file)
+func viewPath(dir *contained.Dir, file, uri string, lines lineRange) (*mcp.CallToolResult, error) {
+	opened, err := dir.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	if dir {
+	defer opened.Close()
+	if opened.IsDir() {
 		if lines.given {
 			return nil, failure.New(failure.InvalidArguments, "Leave `view_range` out.", "%s is a directory, which has no lines", display.Path(file))
 		}
-		return listLevels(tree, file, viewDepth)
+		return listLevels(opened, file, viewDepth)
 	}
-	content, err := tree.Read(file, contained.Range{Limit: contained.MaxReadBytes})
+	content, err := opened.Read(contained.Range{Limit: contained.MaxReadBytes})
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func viewPath(tree *contained.Dir, file, uri string, lines lineRange) (*mcp.Call
 	case lines.given:
 		return nil, failure.New(failure.InvalidArguments, "Leave `view_range` out.", "%s is no text, so it has no lines (%s)", display.Path(file), content.MIME)
 	case contained.IsImage(content.MIME):
-		return imageResult(tree, file)
+		return imageResult(opened)
 	}
 	link := mcp.NewResourceLink(uri, strings.ToValidUTF8(file, "\uFFFD"), display.Size(content.Size), content.MIME)
 	notice := fmt.Sprintf("%s is binary (%s, %s), so it has no lines to show. Look into it with a program, or read the resource that is linked.",

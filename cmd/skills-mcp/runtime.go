@@ -59,7 +59,7 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 	if r.workspaces, err = workspaces.New("", workspaces.Options{Logger: r.log}); err != nil {
 		return nil, err
 	}
-	if r.copies, err = staging.New("", staging.Options{Logger: r.log}); err != nil {
+	if r.copies, err = staging.New("", r.log); err != nil {
 		return nil, err
 	}
 	r.server, err = server.New(server.Options{

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
 )
@@ -19,7 +20,7 @@ func BenchmarkRead(b *testing.B) {
 		b.Run(filepath.Base(name), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := tree.Read(name, contained.Range{}); err != nil {
+				if _, err := filetest.Read(tree, name, contained.Range{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -32,7 +33,7 @@ func BenchmarkList(b *testing.B) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			dir := filetest.Plant(b, nil)
 			for i := range size {
-				filetest.Write(b, filepath.Join(dir, fmt.Sprintf("file-%06d.md", i)), "")
+				testfiles.Write(b, filepath.Join(dir, fmt.Sprintf("file-%06d.md", i)), "")
 			}
 			tree := filetest.Open(b, dir, contained.Options{})
 			b.ReportAllocs()

@@ -8,9 +8,10 @@ import (
 	"syscall"
 )
 
-// giveTo gives an open file to the owner of a directory, where the server is
-// root: programs run as that user, or see as theirs what is the user's.
-func giveTo(dir *os.Root, file *os.File) error {
+// chownLike makes the owner of a directory that of an open file, where the
+// server is root: programs run as that user, or see as theirs what is the
+// user's.
+func chownLike(dir *os.Root, file *os.File) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}

@@ -4,7 +4,7 @@
 //
 // # Trust
 //
-// Neither the path that a caller gives nor the directory that it is looked up
+// Neither the path that a caller has nor the directory that it is looked up
 // in is trusted. [Clean] refuses by rule what no honest path holds, before
 // anything is opened. What is left is resolved by [os.Root], which stops every
 // link that leads out, also one that is put there while a read is under way.

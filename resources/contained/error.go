@@ -13,8 +13,6 @@ import (
 // it and never a host path.
 type Error struct {
 	Rule Rule
-	// Path is the path or URI as given.
-	Path string
 	// Message says what is wrong in one sentence.
 	Message string
 	// Hint says what to do next.
@@ -26,17 +24,12 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Refuse returns an error whose message begins with the quoted path.
 func Refuse(rule Rule, path, format string, args ...any) *Error {
-	return &Error{
-		Rule:    rule,
-		Path:    path,
-		Message: quote(path) + " " + fmt.Sprintf(format, args...),
-		Hint:    rule.hint(),
-	}
+	return &Error{Rule: rule, Message: quote(path) + " " + fmt.Sprintf(format, args...), Hint: hints[rule]}
 }
 
 // because adds the cause.
@@ -45,7 +38,7 @@ func (e *Error) because(err error) *Error {
 	return e
 }
 
-// advise gives another hint than the rule's.
+// advise replaces the hint of the rule.
 func (e *Error) advise(hint string) *Error {
 	e.Hint = hint
 	return e
@@ -55,7 +48,7 @@ func (e *Error) advise(hint string) *Error {
 func InURI(uri string, err error) error {
 	var e *Error
 	if errors.As(err, &e) {
-		e.Path, e.Message = uri, quote(uri)+": "+e.Message
+		e.Message = quote(uri) + ": " + e.Message
 	}
 	return err
 }
@@ -74,12 +67,12 @@ func quote(path string) string {
 
 // refusal turns an error of the operating system into one of ours.
 func (d *Dir) refusal(name string, err error) *Error {
-	return describe(d.escape, name, err).because(err)
+	return d.describe(name, err).because(err)
 }
 
-func describe(escape error, name string, err error) *Error {
+func (d *Dir) describe(name string, err error) *Error {
 	switch {
-	case errors.Is(err, escape):
+	case errors.Is(err, d.escape):
 		return Refuse(Escape, name, "is a link that leads out of the directory")
 	case errors.Is(err, syscall.ELOOP):
 		return Refuse(NotFound, name, "is a link that leads nowhere")
@@ -98,7 +91,7 @@ func describe(escape error, name string, err error) *Error {
 	}
 }
 
-// escapeError gives the value by which root says that a path leads out of it.
+// escapeError returns the value by which root says that a path leads out of it.
 // The os package does not export that value, but a path that plainly leads
 // out gets it without a look at the disk.
 func escapeError(root *os.Root) error {

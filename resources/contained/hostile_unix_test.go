@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
 )
@@ -34,7 +35,7 @@ func TestLinks(t *testing.T) {
 		"v2/docs/issue-4913":     "honest",
 		"latest/docs/.gitignore": "honest",
 	} {
-		got, err := tree.Read(name, contained.Range{})
+		got, err := filetest.Read(tree, name, contained.Range{})
 		if err != nil || string(got.Data) != want {
 			t.Errorf("Read(%s) = %q, %v; want %q", name, got.Data, err, want)
 		}
@@ -69,7 +70,7 @@ func TestLinks(t *testing.T) {
 		"node_modules/x/y":      contained.NotFound,
 		`docs/back\slash`:       contained.Invalid,
 	} {
-		_, err := tree.Read(name, contained.Range{})
+		_, err := filetest.Read(tree, name, contained.Range{})
 		filetest.WantRule(t, err, want)
 		_, _, err = tree.List(name, 1)
 		filetest.WantRule(t, err, want)
@@ -95,7 +96,7 @@ func TestListedIsServed(t *testing.T) {
 			continue
 		}
 		got = append(got, entry.Path)
-		if content, err := tree.Read(entry.Path, contained.Range{}); err != nil || content.Size != entry.Size {
+		if content, err := filetest.Read(tree, entry.Path, contained.Range{}); err != nil || content.Size != entry.Size {
 			t.Errorf("%s is listed with %d bytes, but Read gives %d, %v", entry.Path, entry.Size, content.Size, err)
 		}
 	}
@@ -138,7 +139,7 @@ func TestSpecialFiles(t *testing.T) {
 	}
 	tree := filetest.Open(t, dir, contained.Options{})
 	for _, name := range special {
-		_, err := tree.Read(name, contained.Range{})
+		_, err := filetest.Read(tree, name, contained.Range{})
 		filetest.WantRule(t, err, contained.SpecialFile)
 		_, err = tree.ReadAll(name, 0)
 		filetest.WantRule(t, err, contained.SpecialFile)
@@ -147,7 +148,7 @@ func TestSpecialFiles(t *testing.T) {
 		_, err = tree.IsDir(name)
 		filetest.WantRule(t, err, contained.SpecialFile)
 	}
-	_, err := tree.Read("fifo/x", contained.Range{})
+	_, err := filetest.Read(tree, "fifo/x", contained.Range{})
 	filetest.WantRule(t, err, contained.NotDirectory)
 	if entries, _, err := tree.List(".", 1); err != nil || len(entries) != 1 {
 		t.Errorf("List = %v, %v", entries, err)
@@ -163,11 +164,11 @@ func TestHardLinks(t *testing.T) {
 	if err := os.Link(filepath.Join(outside, "secret.txt"), filepath.Join(dir, "hard.txt")); err != nil {
 		t.Skipf("no hard links here: %v", err)
 	}
-	if content, err := filetest.Open(t, dir, contained.Options{}).Read("hard.txt", contained.Range{}); err != nil || string(content.Data) != filetest.Secret {
+	if content, err := filetest.Read(filetest.Open(t, dir, contained.Options{}), "hard.txt", contained.Range{}); err != nil || string(content.Data) != filetest.Secret {
 		t.Errorf("a skill's hard link gives %q, %v", content.Data, err)
 	}
 	tree := filetest.Open(t, dir, contained.Options{Untrusted: true})
-	_, err := tree.Read("hard.txt", contained.Range{})
+	_, err := filetest.Read(tree, "hard.txt", contained.Range{})
 	filetest.WantRule(t, err, contained.Escape)
 	_, err = tree.ReadAll("hard.txt", 0)
 	filetest.WantRule(t, err, contained.Escape)
@@ -175,10 +176,10 @@ func TestHardLinks(t *testing.T) {
 	if err != nil || slices.ContainsFunc(entries, func(e contained.Entry) bool { return e.Path == "hard.txt" }) {
 		t.Errorf("List = %v, %v", entries, err)
 	}
-	if _, err := tree.Read("SKILL.md", contained.Range{}); err != nil {
+	if _, err := filetest.Read(tree, "SKILL.md", contained.Range{}); err != nil {
 		t.Error(err)
 	}
-	_, err = tree.Read("out.txt", contained.Range{})
+	_, err = filetest.Read(tree, "out.txt", contained.Range{})
 	filetest.WantRule(t, err, contained.Escape)
 }
 
@@ -187,7 +188,7 @@ func TestDroppingsOfWorkspace(t *testing.T) {
 	t.Parallel()
 	dir, _ := filetest.Hostile(t)
 	tree := filetest.Open(t, dir, contained.Options{Untrusted: true})
-	if content, err := tree.Read(".git/config", contained.Range{}); err != nil || string(content.Data) != "git" {
+	if content, err := filetest.Read(tree, ".git/config", contained.Range{}); err != nil || string(content.Data) != "git" {
 		t.Errorf("Read = %q, %v", content.Data, err)
 	}
 	if entries, _, err := tree.List(".git", 1); err != nil || len(entries) != 1 || entries[0].Path != ".git/config" {
@@ -219,7 +220,7 @@ func TestPermissions(t *testing.T) {
 	}
 	tree := filetest.Open(t, dir, contained.Options{})
 	for _, name := range []string{"closed.md", "closed/file"} {
-		_, err := tree.Read(name, contained.Range{})
+		_, err := filetest.Read(tree, name, contained.Range{})
 		filetest.WantRule(t, err, contained.Denied)
 	}
 	_, _, err := tree.List("closed", 1)
@@ -236,15 +237,15 @@ func TestFilesThatClaimToBeEmpty(t *testing.T) {
 		t.Skip("only Linux has /proc/self/status")
 	}
 	tree := filetest.Open(t, "/proc/self", contained.Options{})
-	got, err := tree.Read("status", contained.Range{})
+	got, err := filetest.Read(tree, "status", contained.Range{})
 	if err != nil || !strings.HasPrefix(string(got.Data), "Name:") || !got.Text || got.Size != int64(len(got.Data)) {
 		t.Errorf("Read gives %d of %d bytes, text %v, %v", len(got.Data), got.Size, got.Text, err)
 	}
-	got, err = tree.Read("status", contained.Range{Length: 5})
+	got, err = filetest.Read(tree, "status", contained.Range{Length: 5})
 	if err != nil || string(got.Data) != "Name:" || got.Next != 5 || got.Size < 5 {
 		t.Errorf("a page is %q of %d bytes, next %d, %v", got.Data, got.Size, got.Next, err)
 	}
-	_, err = tree.Read("status", contained.Range{Offset: 1 << 20})
+	_, err = filetest.Read(tree, "status", contained.Range{Offset: 1 << 20})
 	filetest.WantRule(t, err, contained.OutOfRange)
 	_, err = tree.ReadAll("status", 10)
 	filetest.WantRule(t, err, contained.TooLarge)
@@ -256,7 +257,7 @@ func TestSwapWhileReading(t *testing.T) {
 	dir, outside := filetest.Hostile(t)
 	// Renames replace in one step, so that the name is always there: first
 	// an honest file or directory, then a link out.
-	filetest.Write(t, filepath.Join(dir, "honest/secret.txt"), "honest")
+	testfiles.Write(t, filepath.Join(dir, "honest/secret.txt"), "honest")
 	states := []map[string]string{
 		{"swapped.txt": "honest/secret.txt", "swapdir": "honest"},
 		{"swapped.txt": filepath.Join(outside, "secret.txt"), "swapdir": outside},
@@ -281,7 +282,7 @@ func TestSwapWhileReading(t *testing.T) {
 		}
 		for _, name := range []string{"swapped.txt", "swapdir/secret.txt"} {
 			for _, tree := range []*contained.Dir{tree, untrusted} {
-				content, err := tree.Read(name, contained.Range{})
+				content, err := filetest.Read(tree, name, contained.Range{})
 				if err != nil {
 					refused++
 					if filetest.RuleOf(err) == "" {
@@ -313,7 +314,7 @@ func FuzzContainment(f *testing.F) {
 	tree, untrusted := filetest.Open(f, dir, contained.Options{}), filetest.Open(f, dir, contained.Options{Untrusted: true})
 	f.Fuzz(func(t *testing.T, name string) {
 		for _, tree := range []*contained.Dir{tree, untrusted} {
-			content, err := tree.Read(name, contained.Range{})
+			content, err := filetest.Read(tree, name, contained.Range{})
 			if err != nil {
 				filetest.WantRule(t, err, filetest.RuleOf(err))
 			} else if host, err := os.ReadFile(filepath.Join(dir, content.Path)); err != nil || !bytes.Equal(host, content.Data) {

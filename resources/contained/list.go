@@ -3,107 +3,64 @@ package contained
 import (
 	"cmp"
 	"io/fs"
-	"path"
-	"slices"
 )
 
 // Entry is one line of a directory listing.
 type Entry struct {
-	// Path is relative to the tree. Its bytes need not be UTF-8.
+	// Path is relative to the [Dir]. Its bytes need not be UTF-8.
 	Path string
-	// Dir tells a directory; MIME is then inode/directory and Size 0.
+	// Dir is set of a directory; MIME is then inode/directory and Size 0.
 	Dir bool
 	// MIME is the media type by the name alone: files are not opened to
-	// list them. It is empty where the name tells nothing.
+	// list them. It is empty where the name is of no use.
 	MIME string
 	// Size is the file's size in bytes.
 	Size int64
 }
 
-// MaxEntries is how many entries List gives.
+// MaxEntries is how many entries a listing has.
 const MaxEntries = 1000
 
-// List gives a directory's entries, sorted by path in byte order: its
+// List returns a directory's entries, sorted by path in byte order: its
 // children, or with depth 2 and more those of its subdirectories too; depth
-// below 1 means 1. What is not served (links out, special files, VCS and
-// ignored files) is left out. more tells that there were beyond
-// [MaxEntries], or more than 100,000 names to look at; the entries are then
-// the first ones, or fewer. Errors are [*Error]; a file is [NotDirectory].
+// below 1 means 1. What is not served (links out, special files, ignored files)
+// is left out. more reports whether there were more than [MaxEntries], or more
+// than 100,000 names to look at; the entries are then the first ones, or fewer.
+// A file is [NotDirectory].
 //
 // Memory is bounded by MaxEntries and not by the directory: of 100,000 names
 // all are read, but only the first MaxEntries are kept and looked at.
-func (d *Dir) List(dir string, depth int) (entries []Entry, more bool, err error) {
-	clean, passed, err := d.enter(dir)
-	if err != nil {
-		return nil, false, err
-	}
-	list := listing{dir: d}
-	w := walk{dir: d, keep: MaxEntries, visit: list.add}
-	if err := w.in(clean, depth, passed); err != nil {
-		return nil, false, err
-	}
-	list.trim()
-	return list.entries, list.more || w.more, nil
+func (f *File) List(depth int) (entries []Entry, more bool, err error) {
+	return f.dir.list(f.path, f.given, f.info, depth)
 }
 
-// enter checks a directory that a caller named, and gives the directories on
-// the way to it, itself included.
-func (d *Dir) enter(dir string) (clean string, passed []fs.FileInfo, err error) {
-	if clean, err = d.clean(dir); err != nil {
-		return "", nil, err
-	}
-	info, err := d.stat(clean, dir)
+// List lists the directory of a name, as [File.List] does. Errors are [*Error].
+func (d *Dir) List(name string, depth int) (entries []Entry, more bool, err error) {
+	clean, info, err := d.find(name)
 	if err != nil {
-		return "", nil, err
+		return nil, false, err
 	}
+	return d.list(clean, name, info, depth)
+}
+
+func (d *Dir) list(clean, given string, info fs.FileInfo, depth int) (entries []Entry, more bool, err error) {
 	if !info.IsDir() {
-		return "", nil, Refuse(NotDirectory, dir, "is a file")
+		return nil, false, Refuse(NotDirectory, given, "is a file")
 	}
-	passed = []fs.FileInfo{info}
-	for at := clean; at != "."; {
-		at = path.Dir(at)
-		if info, err = d.root.Stat(at); err != nil {
-			return "", nil, d.refusal(dir, err)
+	first := smallest[Entry]{n: MaxEntries, compare: func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) }}
+	w := walk{dir: d, keep: MaxEntries, visit: func(clean string, info fs.FileInfo) error {
+		entry := Entry{Path: clean, Dir: true, MIME: directoryType}
+		if !info.IsDir() {
+			entry = Entry{Path: clean, MIME: d.listedType(clean), Size: info.Size()}
 		}
-		passed = append(passed, info)
+		if !first.add(entry) {
+			return errSkip
+		}
+		return nil
+	}}
+	if err := w.from(clean, depth); err != nil {
+		return nil, false, err
 	}
-	return clean, passed, nil
-}
-
-// listing keeps the first MaxEntries of the entries that are added to it.
-type listing struct {
-	dir     *Dir
-	entries []Entry
-	// bound, where it is not empty, is a path at and behind which no entry
-	// is wanted any more.
-	bound string
-	more  bool
-}
-
-func (l *listing) add(clean string, info fs.FileInfo) error {
-	if l.bound != "" && clean >= l.bound {
-		l.more = true
-		return errSkip
-	}
-	entry := Entry{Path: clean, Dir: info.IsDir()}
-	if entry.Dir {
-		entry.MIME = directoryType
-	} else {
-		entry.MIME, entry.Size = l.dir.listedType(clean), info.Size()
-	}
-	l.entries = append(l.entries, entry)
-	if len(l.entries) >= 2*MaxEntries {
-		l.trim()
-	}
-	return nil
-}
-
-// trim sorts, and drops what is beyond MaxEntries.
-func (l *listing) trim() {
-	slices.SortFunc(l.entries, func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
-	if len(l.entries) > MaxEntries {
-		l.more = true
-		l.bound = l.entries[MaxEntries].Path
-		l.entries = l.entries[:MaxEntries]
-	}
+	entries = first.sorted()
+	return entries, first.more || w.more, nil
 }

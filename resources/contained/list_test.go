@@ -110,7 +110,7 @@ func TestListDeepPaths(t *testing.T) {
 			t.Error("a file 65 segments deep is listed")
 		}
 	}
-	if _, err := tree.Read(deepest, contained.Range{}); err != nil {
+	if _, err := filetest.Read(tree, deepest, contained.Range{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -125,7 +125,7 @@ func TestListShadowedDocument(t *testing.T) {
 	if want := []string{"GUIDE.md", "sub", "sub/SKILL.md"}; err != nil || !slices.Equal(paths(got), want) {
 		t.Errorf("List = %v, %v", paths(got), err)
 	}
-	if content, err := tree.Read("SKILL.md", contained.Range{}); err != nil || string(content.Data) != "guide" {
+	if content, err := filetest.Read(tree, "SKILL.md", contained.Range{}); err != nil || string(content.Data) != "guide" {
 		t.Errorf("Read(SKILL.md) = %q, %v", content.Data, err)
 	}
 }

@@ -18,11 +18,10 @@ const (
 	svgType       = "image/svg+xml"
 )
 
-// sniffBytes is how much of a file's beginning tells its media type.
+// sniffBytes is how much of a file's beginning shows its media type.
 const sniffBytes = 4096
 
 // typeOfExtension has the extensions that skills are made of, in lower case.
-// Whether a type is one of text is told by [isTextType].
 var typeOfExtension = map[string]string{
 	".md": markdownType, ".markdown": markdownType, ".mdx": markdownType,
 	".txt": plainType, ".text": plainType, ".log": plainType, ".conf": plainType, ".cfg": plainType, ".ini": plainType,
@@ -53,7 +52,7 @@ var typeOfExtension = map[string]string{
 	".wasm": "application/wasm", ".sqlite": "application/vnd.sqlite3",
 }
 
-// IsImage tells the media types that a model can look at: PNG, JPEG, WebP and
+// IsImage reports whether a model can look at a media type: PNG, JPEG, WebP and
 // GIF.
 func IsImage(mime string) bool {
 	switch mime {
@@ -63,8 +62,8 @@ func IsImage(mime string) bool {
 	return false
 }
 
-// TypeByName gives the media type that a file's name tells, without looking
-// at the file; application/octet-stream where it tells nothing.
+// TypeByName returns the media type by a file's name alone, or
+// application/octet-stream where that is of no use.
 func TypeByName(name string) string {
 	if named := typeOfExtension[strings.ToLower(path.Ext(name))]; named != "" {
 		return named
@@ -72,7 +71,7 @@ func TypeByName(name string) string {
 	return binaryType
 }
 
-// isTextType tells the types of the table whose files are text.
+// isTextType reports whether files of a type of the table are text.
 func isTextType(mime string) bool {
 	family, sub, _ := strings.Cut(mime, "/")
 	if family == "text" {
@@ -85,8 +84,8 @@ func isTextType(mime string) bool {
 	return false
 }
 
-// listedType is the media type by the name alone, or empty where that tells
-// nothing.
+// listedType is the media type by the name alone, or empty where that is of no
+// use.
 func (d *Dir) listedType(clean string) string {
 	if d.options.Entry != "" && clean == d.options.Entry {
 		return markdownType
@@ -105,7 +104,7 @@ func (d *Dir) mediaType(clean string, head []byte) string {
 	return named
 }
 
-// sniff tells the media type by the beginning. Text is no image but SVG, even
+// sniff returns the media type by the beginning. Text is no image but SVG, even
 // if it begins like one.
 func sniff(head []byte, text bool) string {
 	if len(head) == 0 {
@@ -122,8 +121,8 @@ func sniff(head []byte, text bool) string {
 	return mime
 }
 
-// isTextHead tells UTF-8 without NUL in a beginning that may end inside a
-// character.
+// isTextHead reports whether a beginning is UTF-8 without NUL. It may end inside
+// a character.
 func isTextHead(head []byte) bool {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return false

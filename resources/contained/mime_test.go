@@ -92,7 +92,7 @@ func TestMediaTypes(t *testing.T) {
 	}
 	tree := filetest.Open(t, filetest.Plant(t, files), contained.Options{})
 	for _, test := range tests {
-		got, err := tree.Read(test.name, contained.Range{})
+		got, err := filetest.Read(tree, test.name, contained.Range{})
 		if err != nil {
 			t.Errorf("Read(%s): %v", test.name, err)
 			continue
@@ -114,7 +114,7 @@ func TestMediaTypeOfPages(t *testing.T) {
 	data := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + string(bytes.Repeat([]byte("text "), 10_000))
 	tree := filetest.Open(t, filetest.Plant(t, map[string]string{"a.png": data, "a": data}), contained.Options{})
 	for _, name := range []string{"a.png", "a"} {
-		got, err := tree.Read(name, contained.Range{Offset: 1000, Length: 10})
+		got, err := filetest.Read(tree, name, contained.Range{Offset: 1000, Length: 10})
 		if err != nil || got.MIME != "image/png" || got.Text {
 			t.Errorf("a page of %s is %s, text %v, %v", name, got.MIME, got.Text, err)
 		}
@@ -127,7 +127,7 @@ func TestMediaTypeOfEntryDocument(t *testing.T) {
 	dir := filetest.Plant(t, map[string]string{"INSTRUCTIONS": "# Do", "OTHER": "# Do"})
 	tree := filetest.Open(t, dir, contained.Options{Entry: "INSTRUCTIONS"})
 	for name, want := range map[string]string{"INSTRUCTIONS": "text/markdown", "SKILL.md": "text/markdown", "OTHER": "text/plain"} {
-		if got, err := tree.Read(name, contained.Range{}); err != nil || got.MIME != want {
+		if got, err := filetest.Read(tree, name, contained.Range{}); err != nil || got.MIME != want {
 			t.Errorf("%s is %s, %v; want %s", name, got.MIME, err, want)
 		}
 	}

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// window is a page of a file with up to three bytes around it, by which to
-// tell whether it cuts a character.
+// window is a page of a file with up to three bytes around it, which show
+// whether it cuts a character.
 type window struct {
 	// data is what was read, from the offset start on.
 	data  []byte
 	start int64
 	// offset is where the page shall begin, and want how long it shall be.
 	offset, want int64
-	// eof tells that the file ends where data does.
+	// eof is set where the file ends where data does.
 	eof bool
 }
 
@@ -54,7 +54,7 @@ func readSection(r io.ReaderAt, offset, most, claimed int64) ([]byte, error) {
 	return data, nil
 }
 
-// size gives the file's size: what was seen, or what it claims where that is
+// size returns the file's size: what was seen, or what it claims where that is
 // more and the end was not seen.
 func (w window) size(claimed int64) int64 {
 	seen := w.start + int64(len(w.data))
@@ -68,7 +68,7 @@ func (w window) size(claimed int64) int64 {
 	return max(claimed, seen)
 }
 
-// head gives the first bytes of the file, for its media type.
+// head returns the first bytes of the file, for its media type.
 func (w window) head(r io.ReaderAt) ([]byte, error) {
 	if w.start == 0 && (w.eof || len(w.data) >= sniffBytes) {
 		return w.data[:min(len(w.data), sniffBytes)], nil
@@ -103,7 +103,7 @@ func (w window) page() Content {
 	return content
 }
 
-// characterAt gives the beginning and the width of the UTF-8 character that
+// characterAt returns the beginning and the width of the UTF-8 character that
 // lies across the cut before data[cut], or cut and 0 where there is none.
 func characterAt(data []byte, cut int) (begin, width int) {
 	if cut >= len(data) {
@@ -122,7 +122,7 @@ func characterAt(data []byte, cut int) (begin, width int) {
 	return cut, 0
 }
 
-// isText tells UTF-8 without NUL.
+// isText reports whether data is UTF-8 without NUL.
 func isText(data []byte) bool {
 	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data)
 }

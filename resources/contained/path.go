@@ -2,17 +2,18 @@ package contained
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // Limits of a path. They are those of Linux, or below what any skill needs.
 const (
-	MaxPathBytes    = 4096
+	maxPathBytes    = 4096
 	maxPathSegments = 64
 )
 
-// Clean checks a path that a client gave and brings it into the one form that
+// Clean checks a path of a client and brings it into the one form that
 // names its file: relative, slash-separated, without empty and "." segments;
 // "." is the directory itself. It looks at the text alone, never at the disk.
 //
@@ -52,19 +53,23 @@ func CleanBytes(path string) (string, error) {
 	return strings.Join(segments, "/"), nil
 }
 
-// checkPath refuses what can be told from the characters of a path.
+// checkPath refuses what shows in the characters of a path.
 func checkPath(path string) error {
 	switch {
 	case path == "":
-		return &Error{Rule: Invalid, Path: path, Message: "the path is empty", Hint: Invalid.hint()}
-	case len(path) > MaxPathBytes:
-		return Refuse(Invalid, path, "is longer than %d bytes", MaxPathBytes)
+		return &Error{Rule: Invalid, Message: "the path is empty", Hint: hintPath}
+	case len(path) > maxPathBytes:
+		return Refuse(Invalid, path, "is longer than %d bytes", maxPathBytes)
 	case strings.IndexByte(path, 0) >= 0:
 		return Refuse(Invalid, path, "holds a NUL character")
 	case path[0] == '/' || path[0] == '\\' || hasDriveLetter(path):
 		return Refuse(Absolute, path, "is an absolute path")
 	case strings.IndexByte(path, '\\') >= 0:
-		return checkBackslashes(path)
+		// It is a separator on Windows, and a trick elsewhere.
+		if slices.Contains(strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }), "..") {
+			return Refuse(Traversal, path, "holds a \"..\" segment")
+		}
+		return Refuse(Invalid, path, "holds a backslash")
 	case runtime.GOOS == "windows" && strings.IndexByte(path, ':') >= 0:
 		// It would name an alternate data stream of the file.
 		return Refuse(Invalid, path, "holds a colon")
@@ -72,19 +77,8 @@ func checkPath(path string) error {
 	return nil
 }
 
-// checkBackslashes refuses a path that holds a backslash, which is a
-// separator on Windows and a trick elsewhere.
-func checkBackslashes(path string) error {
-	for segment := range strings.SplitSeq(strings.ReplaceAll(path, `\`, "/"), "/") {
-		if segment == ".." {
-			return Refuse(Traversal, path, "holds a \"..\" segment")
-		}
-	}
-	return Refuse(Invalid, path, "holds a backslash")
-}
-
-// hasDriveLetter tells a path that Windows would take for one on a drive. It
-// is refused everywhere, so that a skill means the same on every platform.
+// hasDriveLetter reports whether Windows would take a path for one on a drive.
+// It is refused everywhere, so that a skill means the same on every platform.
 func hasDriveLetter(path string) bool {
 	if len(path) < 2 || path[1] != ':' {
 		return false

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
 )
@@ -70,7 +71,7 @@ func TestRead(t *testing.T) {
 		"torn.txt": "abc\xe2\x82", "latin.txt": "caf\xe9!", "nul.txt": "abc\x00def",
 	}), contained.Options{})
 	for _, test := range pages {
-		got, err := tree.Read(test.name, test.give)
+		got, err := filetest.Read(tree, test.name, test.give)
 		if err != nil {
 			t.Errorf("Read(%s, %+v): %v", test.name, test.give, err)
 			continue
@@ -114,7 +115,7 @@ func TestReadRefuses(t *testing.T) {
 		{"dir/file.txt", contained.Range{Offset: math.MaxInt64, Length: math.MaxInt64}, contained.OutOfRange},
 	}
 	for _, test := range tests {
-		_, err := tree.Read(test.name, test.give)
+		_, err := filetest.Read(tree, test.name, test.give)
 		filetest.WantRule(t, err, test.want)
 		if test.want == contained.OutOfRange && !strings.Contains(err.Error(), "10 bytes") {
 			t.Errorf("%v does not say how long the file is", err)
@@ -143,20 +144,20 @@ func TestReadSparseFile(t *testing.T) {
 	const size = 1 << 30
 	dir := filetest.Plant(t, nil)
 	host := filepath.Join(dir, "sparse.bin")
-	filetest.Write(t, host, "begin")
+	testfiles.Write(t, host, "begin")
 	if err := os.Truncate(host, size); err != nil {
 		t.Skipf("no sparse files here: %v", err)
 	}
 	tree := filetest.Open(t, dir, contained.Options{})
-	got, err := tree.Read("sparse.bin", contained.Range{})
+	got, err := filetest.Read(tree, "sparse.bin", contained.Range{})
 	if err != nil || got.Size != size || len(got.Data) != 100_000 || got.Next != 100_000 || got.Text {
 		t.Errorf("the first page has %d bytes of %d, next %d, text %v, %v", len(got.Data), got.Size, got.Next, got.Text, err)
 	}
-	got, err = tree.Read("sparse.bin", contained.Range{Length: size, Limit: size})
+	got, err = filetest.Read(tree, "sparse.bin", contained.Range{Length: size, Limit: size})
 	if err != nil || len(got.Data) != contained.MaxReadBytes || got.Next != contained.MaxReadBytes {
 		t.Errorf("the largest page has %d bytes, next %d, %v", len(got.Data), got.Next, err)
 	}
-	got, err = tree.Read("sparse.bin", contained.Range{Offset: size - 10})
+	got, err = filetest.Read(tree, "sparse.bin", contained.Range{Offset: size - 10})
 	if err != nil || len(got.Data) != 10 || got.Next != 0 {
 		t.Errorf("the last page has %d bytes, next %d, %v", len(got.Data), got.Next, err)
 	}
@@ -194,7 +195,7 @@ func TestReadGrowingFile(t *testing.T) {
 		}
 	}()
 	for range 200 {
-		got, err := tree.Read("growing.log", contained.Range{Limit: 100_000})
+		got, err := filetest.Read(tree, "growing.log", contained.Range{Limit: 100_000})
 		if err != nil || len(got.Data) > 100_000 || got.Size < int64(len(got.Data)) {
 			t.Errorf("Read gave %d bytes of %d, %v", len(got.Data), got.Size, err)
 		}
@@ -233,7 +234,7 @@ func TestClosedTree(t *testing.T) {
 	if err := tree.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = tree.Read("file", contained.Range{})
+	_, err = filetest.Read(tree, "file", contained.Range{})
 	filetest.WantRule(t, err, contained.Unreadable)
 }
 
@@ -268,10 +269,10 @@ func FuzzPages(f *testing.F) {
 		if limit < 1 || limit > 1<<20 {
 			limit = 1 + limit&0xFF
 		}
-		filetest.Write(t, filepath.Join(dir, "pages"), string(data))
+		testfiles.Write(t, filepath.Join(dir, "pages"), string(data))
 		var pages []byte
 		for offset := int64(0); ; {
-			page, err := tree.Read("pages", contained.Range{Offset: offset, Limit: limit})
+			page, err := filetest.Read(tree, "pages", contained.Range{Offset: offset, Limit: limit})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,28 +19,20 @@ const (
 	Unreadable   Rule = "unreadable"     // an I/O error
 )
 
-// hint says what to do next about a refusal by the rule.
-func (r Rule) hint() string {
-	switch r {
-	case NotFound:
-		return "Check the spelling, or list the directory to see what is there."
-	case Invalid, Absolute, Traversal:
-		return "Give a path relative to the directory, with forward slashes, such as references/guide.md."
-	case Escape:
-		return "Only files that lie inside the directory can be read; copy the file into it."
-	case IsDirectory:
-		return "List the directory, or name a file in it."
-	case NotDirectory:
-		return "Read it as a file, or name a directory."
-	case SpecialFile:
-		return "Only regular files can be read."
-	case TooLarge:
-		return "Make it smaller, or have a program look into it."
-	case Denied:
-		return "The file's permissions keep the server from reading it."
-	case OutOfRange:
-		return "Give an offset from 0 up to the file's size, and a length of 0 or more."
-	default:
-		return "Try again; if it fails again, the server's log says why."
-	}
+// hints say what to do next about a refusal.
+var hints = map[Rule]string{
+	NotFound:     "Check the spelling, or list the directory to see what is there.",
+	Invalid:      hintPath,
+	Absolute:     hintPath,
+	Traversal:    hintPath,
+	Escape:       "Only files that lie inside the directory can be read; copy the file into it.",
+	IsDirectory:  "List the directory, or name a file in it.",
+	NotDirectory: "Read it as a file, or name a directory.",
+	SpecialFile:  "Only regular files can be read.",
+	TooLarge:     "Make it smaller, or have a program look into it.",
+	Denied:       "The file's permissions keep the server from reading it.",
+	OutOfRange:   "Give an offset from 0 up to the file's size, and a length of 0 or more.",
+	Unreadable:   "Try again; if it fails again, the server's log says why.",
 }
+
+const hintPath = "Give a path relative to the directory, with forward slashes, such as references/guide.md."

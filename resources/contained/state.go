@@ -10,7 +10,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
 )
 
-// State gives a text that differs from an earlier one where what name leads to
+// State returns a text that differs from an earlier one where what name leads to
 // has changed since: a file's content, or what lies in a directory and the
 // directories below it, as far as it is listed. A path that leads to nothing
 // that can be read has a state too. Files are not opened: they are known by
@@ -26,11 +26,7 @@ func (d *Dir) State(name string) string {
 }
 
 func (d *Dir) state(name string) (string, error) {
-	clean, err := d.clean(name)
-	if err != nil {
-		return "", err
-	}
-	info, err := d.stat(clean, name)
+	clean, info, err := d.find(name)
 	if err != nil {
 		return "", err
 	}
@@ -38,18 +34,16 @@ func (d *Dir) state(name string) (string, error) {
 		return stateOf(info), nil
 	}
 	sum := sha256.New()
-	_, err = d.walk(name, func(clean string, info fs.FileInfo) error {
+	w := walk{dir: d, keep: maxScanned, visit: func(clean string, info fs.FileInfo) error {
 		fmt.Fprintf(sum, "%q %s\n", clean, stateOf(info))
 		return nil
-	})
-	if err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	}}
+	err = w.from(clean, maxPathSegments)
+	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// stateOf tells the states of one file apart, and its successors'. A
-// directory's is told by what lies in it.
+// stateOf returns what differs between the states of a file, and between files.
+// A directory has none of its own.
 func stateOf(info fs.FileInfo) string {
 	if info.IsDir() {
 		return "directory"

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
 )
@@ -139,7 +140,7 @@ func TestEditMeetsChange(t *testing.T) {
 	tries := 0
 	err := tree.Edit("log", 100, func(data []byte) ([]byte, error) {
 		if tries++; tries == 1 {
-			filetest.Write(t, filepath.Join(dir, "log"), "1 and 2")
+			testfiles.Write(t, filepath.Join(dir, "log"), "1 and 2")
 		}
 		return append(data, " edited"...), nil
 	})
@@ -147,7 +148,7 @@ func TestEditMeetsChange(t *testing.T) {
 		t.Errorf("after %d tries: %q, %v", tries, got, err)
 	}
 	err = tree.Edit("log", 1000, func(data []byte) ([]byte, error) {
-		filetest.Write(t, filepath.Join(dir, "log"), string(data)+"+")
+		testfiles.Write(t, filepath.Join(dir, "log"), string(data)+"+")
 		return []byte("mine"), nil
 	})
 	filetest.WantRule(t, err, contained.Unreadable)
@@ -207,13 +208,13 @@ func TestState(t *testing.T) {
 		want string
 	}{
 		{func() error { return nil }, ""},
-		{func() error { filetest.Write(t, filepath.Join(dir, "file"), "22"); return nil }, "file ."},
-		{func() error { filetest.Write(t, filepath.Join(dir, "none"), ""); return nil }, "none ."},
-		{func() error { filetest.Write(t, filepath.Join(dir, "dir/sub/deep"), "22"); return nil }, "dir dir/sub dir/sub/deep ."},
+		{func() error { testfiles.Write(t, filepath.Join(dir, "file"), "22"); return nil }, "file ."},
+		{func() error { testfiles.Write(t, filepath.Join(dir, "none"), ""); return nil }, "none ."},
+		{func() error { testfiles.Write(t, filepath.Join(dir, "dir/sub/deep"), "22"); return nil }, "dir dir/sub dir/sub/deep ."},
 		{func() error { return os.Remove(filepath.Join(dir, "dir/sub/deep")) }, "dir dir/sub dir/sub/deep ."},
 		{func() error { return os.RemoveAll(filepath.Join(dir, "dir")) }, "dir dir/sub ."},
 		{func() error { return os.Remove(filepath.Join(dir, "none")) }, "none ."},
-		{func() error { filetest.Write(t, filepath.Join(dir, ".private/y"), ""); return nil }, ""},
+		{func() error { testfiles.Write(t, filepath.Join(dir, ".private/y"), ""); return nil }, ""},
 	} {
 		if err := step.do(); err != nil {
 			t.Fatal(err)

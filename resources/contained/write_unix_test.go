@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
 )
@@ -74,7 +75,7 @@ func TestWriteThroughNothing(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"real/file": "inside", "linked": "linked"})
 	outside := filepath.Join(filepath.Dir(dir), "outside")
-	filetest.Write(t, filepath.Join(outside, "file"), filetest.Secret)
+	testfiles.Write(t, filepath.Join(outside, "file"), filetest.Secret)
 	for link, target := range map[string]string{
 		"out": outside, "up": "..", "in": "real", "file": filepath.Join(outside, "file"), "infile": "real/file",
 		"dangling": filepath.Join(outside, "made"), "loop": "loop", "proc": "/proc/self/cwd", "tmp": "/tmp",
@@ -242,7 +243,7 @@ func TestWriteNoticesSwappedTemporary(t *testing.T) {
 			t.Error("a link was taken for the file")
 		}
 		_ = os.Remove(filepath.Join(dir, "file"))
-		filetest.Write(t, filepath.Join(dir, "file"), "old")
+		testfiles.Write(t, filepath.Join(dir, "file"), "old")
 	}
 	close(end)
 	<-ended

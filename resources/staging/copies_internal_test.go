@@ -2,26 +2,25 @@ package staging
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
-
-	"github.com/skills-mcp/skills-mcp/catalog"
 )
 
 // settle takes copies of a skill until its files were last changed long
 // enough ago, and gives the version.
-func (c *Copies) settle(t testing.TB, skill *catalog.Skill) *version {
+func (c *Copies) settle(t testing.TB, dir string) *version {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; {
-		taken, err := c.Take(t.Context(), skill)
+		taken, err := c.Take(t.Context(), dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		taken.Release()
-		if v := c.newest[skill.Dir]; v.proof {
+		if v := c.newest[dir]; v.proof {
 			return v
 		}
 		if time.Now().After(deadline) {
@@ -38,7 +37,7 @@ func TestCopiesReadNothingTwice(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("every file is read every time here")
 	}
-	copies, err := New(t.TempDir(), Options{})
+	copies, err := New(t.TempDir(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,20 +56,19 @@ func TestCopiesReadNothingTwice(t *testing.T) {
 	if later := time.Now().Add(time.Hour); os.Chtimes(filepath.Join(dir, "SKILL.md"), later, later) != nil {
 		t.Fatal("the time of the last write cannot be set")
 	}
-	skill := &catalog.Skill{Name: "s", Path: "s", Dir: dir, Entry: "SKILL.md"}
-	copies.settle(t, skill).digest = "forged"
+	copies.settle(t, dir).digest = "forged"
 	for _, name := range []string{".git/index", "SKILL.md~"} { // no content
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if taken, err := copies.Take(t.Context(), skill); err != nil || taken.Digest != "forged" {
+	if taken, err := copies.Take(t.Context(), dir); err != nil || taken.Digest != "forged" {
 		t.Errorf("an unchanged skill was read again: %v, %v", taken, err)
 	}
 	if err := os.Chmod(filepath.Join(dir, "scripts/run.sh"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if taken, err := copies.Take(t.Context(), skill); err != nil || taken.Digest == "forged" {
+	if taken, err := copies.Take(t.Context(), dir); err != nil || taken.Digest == "forged" {
 		t.Errorf("a changed skill was not read again: %v, %v", taken, err)
 	}
 }
@@ -83,14 +81,13 @@ func BenchmarkCopies(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		skill := &catalog.Skill{Name: "s", Path: "s", Dir: dir, Entry: "SKILL.md"}
 		b.Run(fmt.Sprintf("first/files=%d", files), func(b *testing.B) {
 			for b.Loop() {
-				copies, err := New(b.TempDir(), Options{})
+				copies, err := New(b.TempDir(), slog.New(slog.DiscardHandler))
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := copies.Take(b.Context(), skill); err != nil {
+				if _, err := copies.Take(b.Context(), dir); err != nil {
 					b.Fatal(err)
 				}
 				b.StopTimer()
@@ -99,14 +96,14 @@ func BenchmarkCopies(b *testing.B) {
 			}
 		})
 		b.Run(fmt.Sprintf("unchanged/files=%d", files), func(b *testing.B) {
-			copies, err := New(b.TempDir(), Options{})
+			copies, err := New(b.TempDir(), slog.New(slog.DiscardHandler))
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer copies.Close()
-			copies.settle(b, skill)
+			copies.settle(b, dir)
 			for b.Loop() {
-				taken, err := copies.Take(b.Context(), skill)
+				taken, err := copies.Take(b.Context(), dir)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,16 +17,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 )
 
 // newCopies makes copies that end with the test, and gives their directory.
-func newCopies(t testing.TB, options staging.Options) (*staging.Copies, string) {
+func newCopies(t testing.TB, log io.Writer) (*staging.Copies, string) {
 	t.Helper()
 	base := t.TempDir()
-	copies, err := staging.New(base, options)
+	copies, err := staging.New(base, slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func newCopies(t testing.TB, options staging.Options) (*staging.Copies, string) 
 }
 
 // take takes a copy, which is released with the test if not before.
-func take(t testing.TB, copies *staging.Copies, skill *catalog.Skill) *staging.Copy {
+func take(t testing.TB, copies *staging.Copies, skill string) *staging.Copy {
 	t.Helper()
 	made, err := copies.Take(t.Context(), skill)
 	if err != nil {
@@ -142,8 +144,8 @@ func TestCopyHoldsWhatRuns(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "scripts/run.sh"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	copies, _ := newCopies(t, staging.Options{})
-	made := take(t, copies, filetest.Skill(dir))
+	copies, _ := newCopies(t, io.Discard)
+	made := take(t, copies, dir)
 	want := []string{
 		"SKILL.md", "assets", "assets/empty", "nested", "nested/SKILL.md", "node_modules", "node_modules/.bin", "node_modules/.bin/note",
 		"node_modules/pad", "node_modules/pad/index.js", "scripts", "scripts/run.sh",
@@ -184,15 +186,15 @@ func TestCopyDigests(t *testing.T) {
 	if runtime.GOOS != "windows" {
 		changes["the executable bit"] = func(dir string) error { return os.Chmod(filepath.Join(dir, "scripts/run.sh"), 0o755) }
 	}
-	copies, _ := newCopies(t, staging.Options{})
+	copies, _ := newCopies(t, io.Discard)
 	seen := map[string]string{}
 	for name, change := range changes {
 		dir := filetest.Plant(t, files)
-		before := take(t, copies, filetest.Skill(dir))
+		before := take(t, copies, dir)
 		if err := change(dir); err != nil {
 			t.Fatal(err)
 		}
-		after := take(t, copies, filetest.Skill(dir))
+		after := take(t, copies, dir)
 		if other, known := seen[after.Digest]; known {
 			t.Errorf("%s and %s have one digest", name, other)
 		}
@@ -210,10 +212,10 @@ func TestCopyDigests(t *testing.T) {
 func TestCopyStaysWhileItIsHeld(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"SKILL.md": "1"})
-	copies, base := newCopies(t, staging.Options{})
-	first := take(t, copies, filetest.Skill(dir))
-	filetest.Write(t, filepath.Join(dir, "SKILL.md"), "2")
-	second := take(t, copies, filetest.Skill(dir))
+	copies, base := newCopies(t, io.Discard)
+	first := take(t, copies, dir)
+	testfiles.Write(t, filepath.Join(dir, "SKILL.md"), "2")
+	second := take(t, copies, dir)
 	for made, want := range map[*staging.Copy]string{first: "1", second: "2"} {
 		if got, err := os.ReadFile(filepath.Join(made.Dir, "SKILL.md")); string(got) != want {
 			t.Errorf("a copy reads %q, %v, want %q", got, err, want)
@@ -223,20 +225,24 @@ func TestCopyStaysWhileItIsHeld(t *testing.T) {
 	first.Release()
 	awaitCopied(t, base, 1)
 	second.Release()
-	if third := take(t, copies, filetest.Skill(dir)); third.Dir != second.Dir {
+	if third := take(t, copies, dir); third.Dir != second.Dir {
 		t.Errorf("the newest copy was not kept: %s, %s", third.Dir, second.Dir)
 	}
 }
 
 func TestIdleCopiesAreBounded(t *testing.T) {
 	t.Parallel()
-	for name, options := range map[string]staging.Options{"by number": {IdleCopies: 2}, "by size": {IdleBytes: 2000}} {
+	for name, limit := range map[string]struct {
+		copies int
+		bytes  int64
+	}{"by number": {2, 2 << 30}, "by size": {64, 2000}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			copies, base := newCopies(t, options)
+			copies, base := newCopies(t, io.Discard)
+			copies.LimitIdle(limit.copies, limit.bytes)
 			var held []*staging.Copy
 			for range 4 {
-				held = append(held, take(t, copies, filetest.Skill(filetest.Plant(t, map[string]string{"SKILL.md": strings.Repeat("x", 1000)}))))
+				held = append(held, take(t, copies, filetest.Plant(t, map[string]string{"SKILL.md": strings.Repeat("x", 1000)})))
 			}
 			if got := len(copied(t, base)); got != 4 {
 				t.Errorf("of 4 copies in use there are %d", got)
@@ -258,12 +264,12 @@ func TestIdleCopiesAreBounded(t *testing.T) {
 func TestOneCopyOfAVersion(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"SKILL.md": "1", "a/b": "2"})
-	copies, base := newCopies(t, staging.Options{})
-	first := take(t, copies, filetest.Skill(dir))
+	copies, base := newCopies(t, io.Discard)
+	first := take(t, copies, dir)
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			made, err := copies.Take(t.Context(), filetest.Skill(dir))
+			made, err := copies.Take(t.Context(), dir)
 			if err != nil || made.Dir != first.Dir {
 				t.Errorf("another copy: %v, %v", made, err)
 				return

@@ -4,7 +4,7 @@ package staging_test
 
 import (
 	"bytes"
-	"log/slog"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
-	"github.com/skills-mcp/skills-mcp/resources/staging"
 )
 
 // Links stay links where they lead to what is copied, and whatever leads out,
@@ -35,8 +35,8 @@ func TestCopyOfAHostileSkill(t *testing.T) {
 		t.Fatal(err)
 	}
 	var logged bytes.Buffer
-	copies, _ := newCopies(t, staging.Options{Logger: slog.New(slog.NewTextHandler(&logged, nil))})
-	made := take(t, copies, filetest.Skill(dir))
+	copies, _ := newCopies(t, &logged)
+	made := take(t, copies, dir)
 	want := []string{
 		"SKILL.md", "alias.md", "docs", "docs/.gitignore", "docs/chain.md", "docs/guide.md", "docs/issue-4913", "docs/root", "docs/self",
 		"docs/up.md", "docs/v2", "latest", "node_modules", "node_modules/in", "node_modules/x", "node_modules/x/y", "v2", "v2/docs", "v2/notes.md",
@@ -76,8 +76,8 @@ func TestCopyLeavesOutWhatMayNotBeRead(t *testing.T) {
 		}
 	}
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "closed"), 0o755) })
-	copies, _ := newCopies(t, staging.Options{})
-	made := take(t, copies, filetest.Skill(dir))
+	copies, _ := newCopies(t, io.Discard)
+	made := take(t, copies, dir)
 	if got := listed(t, made.Dir); !slices.Equal(got, []string{"SKILL.md", "closed"}) {
 		t.Errorf("the copy holds %q", got)
 	}
@@ -88,17 +88,17 @@ func TestCopySeesEditsThatHide(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"SKILL.md": "1", "run.sh": "old"})
 	host := filepath.Join(dir, "run.sh")
-	copies, _ := newCopies(t, staging.Options{})
-	before := take(t, copies, filetest.Skill(dir))
+	copies, _ := newCopies(t, io.Discard)
+	before := take(t, copies, dir)
 	info, err := os.Stat(host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	filetest.Write(t, host, "new")
+	testfiles.Write(t, host, "new")
 	if err := os.Chtimes(host, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	if after := take(t, copies, filetest.Skill(dir)); after.Digest == before.Digest {
+	if after := take(t, copies, dir); after.Digest == before.Digest {
 		t.Error("the edit was not seen")
 	}
 }

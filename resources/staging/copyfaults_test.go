@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
@@ -22,7 +25,7 @@ import (
 func TestSpoiltCopyIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"SKILL.md": "1", "scripts/run.sh": "honest"})
-	copies, _ := newCopies(t, staging.Options{})
+	copies, _ := newCopies(t, io.Discard)
 	for name, spoil := range map[string]func(copy string) error{
 		"a file more": func(copy string) error { return os.WriteFile(filepath.Join(copy, "evil.py"), nil, 0o644) },
 		"a file less": func(copy string) error { return os.Remove(filepath.Join(copy, "scripts/run.sh")) },
@@ -32,7 +35,7 @@ func TestSpoiltCopyIsMadeAgain(t *testing.T) {
 		},
 		"no directory": os.RemoveAll,
 	} {
-		first := take(t, copies, filetest.Skill(dir))
+		first := take(t, copies, dir)
 		for _, name := range []string{".", "scripts"} {
 			if err := os.Chmod(filepath.Join(first.Dir, name), 0o755); err != nil {
 				t.Fatal(err)
@@ -41,7 +44,7 @@ func TestSpoiltCopyIsMadeAgain(t *testing.T) {
 		if err := spoil(first.Dir); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		second := take(t, copies, filetest.Skill(dir))
+		second := take(t, copies, dir)
 		if second.Dir == first.Dir || second.Digest != first.Digest || copyDigest(t, second.Dir) != first.Digest {
 			t.Errorf("%s: the spoilt copy was given again", name)
 		}
@@ -73,10 +76,10 @@ func TestSwapsWhileASkillIsCopied(t *testing.T) {
 			version(strings.Repeat(string(content), 100))
 		}
 	})
-	copies, _ := newCopies(t, staging.Options{})
+	copies, _ := newCopies(t, io.Discard)
 	refused := 0
 	for range 50 {
-		made, err := copies.Take(t.Context(), filetest.Skill(dir))
+		made, err := copies.Take(t.Context(), dir)
 		if err != nil {
 			filetest.WantRule(t, err, contained.Unreadable)
 			refused++
@@ -89,42 +92,42 @@ func TestSwapsWhileASkillIsCopied(t *testing.T) {
 	}
 	stop()
 	writer.Wait()
-	take(t, copies, filetest.Skill(dir))
+	take(t, copies, dir)
 	t.Logf("%d of 50 refused", refused)
 }
 
 func TestCopyRefusals(t *testing.T) {
 	t.Parallel()
-	copies, _ := newCopies(t, staging.Options{})
+	copies, _ := newCopies(t, io.Discard)
 	dir := filetest.Plant(t, map[string]string{"SKILL.md": "1", "big": ""})
 	if err := os.Truncate(filepath.Join(dir, "big"), 1<<30); err != nil {
 		t.Fatal(err)
 	}
-	_, err := copies.Take(t.Context(), filetest.Skill(dir))
+	_, err := copies.Take(t.Context(), dir)
 	filetest.WantRule(t, err, contained.TooLarge)
-	many := filetest.Plant(t, nil)
+	many := filetest.Plant(t, map[string]string{"deep/": ""})
 	for i := range 50_000 + 1 {
-		if err := os.WriteFile(filepath.Join(many, "f"+strconv.Itoa(i)), nil, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(many, "deep/f"+strconv.Itoa(i)), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err = copies.Take(t.Context(), filetest.Skill(many))
+	_, err = copies.Take(t.Context(), many)
 	filetest.WantRule(t, err, contained.TooLarge)
-	_, err = copies.Take(t.Context(), filetest.Skill(filepath.Join(dir, "gone")))
+	_, err = copies.Take(t.Context(), filepath.Join(dir, "gone"))
 	filetest.WantRule(t, err, contained.NotFound)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := copies.Take(ctx, filetest.Skill(filetest.Plant(t, map[string]string{"SKILL.md": "1"}))); !errors.Is(err, context.Canceled) {
+	if _, err := copies.Take(ctx, filetest.Plant(t, map[string]string{"SKILL.md": "1"})); !errors.Is(err, context.Canceled) {
 		t.Errorf("when nobody waits any more: %v", err)
 	}
-	closed, err := staging.New(t.TempDir(), staging.Options{})
+	closed, err := staging.New(t.TempDir(), slog.New(slog.DiscardHandler))
 	if err == nil {
 		err = closed.Close()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := closed.Take(t.Context(), filetest.Skill(dir)); !errors.Is(err, staging.ErrClosed) {
+	if _, err := closed.Take(t.Context(), dir); !errors.Is(err, staging.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 }
@@ -137,11 +140,11 @@ func TestCopiesLeftBehindAreRemoved(t *testing.T) {
 	}
 	base := t.TempDir()
 	left := filepath.Join(base, "skills-mcp-copies-1", "2", "planted")
-	filetest.Write(t, filepath.Join(left, "SKILL.md"), "1")
+	testfiles.Write(t, filepath.Join(left, "SKILL.md"), "1")
 	if err := os.Chmod(left, 0o555); err != nil {
 		t.Fatal(err)
 	}
-	copies, err := staging.New(base, staging.Options{})
+	copies, err := staging.New(base, slog.New(slog.DiscardHandler))
 	if err == nil {
 		err = copies.Close() // which waits
 	}

@@ -4,17 +4,20 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"runtime"
-	"time"
+	"slices"
+	"strings"
 
 	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/resources/internal/percent"
 )
 
 // The modes of what is copied: everybody may read it, as the programs of a
-// server that is root are other users, and nobody may write it. The directory
+// server that is root are other users, and none may write it. The directory
 // around all copies keeps other users out.
 const (
 	copiedMode     = 0o444
@@ -23,11 +26,12 @@ const (
 
 // copying copies one skill into a new directory.
 type copying struct {
-	ctx      context.Context
-	from     *contained.Dir
-	to       *os.Root
-	contents contents
-	bytes    int64
+	ctx   context.Context
+	from  *contained.Dir
+	to    *os.Root
+	bytes int64
+	// lines have each directory, file and link that was copied.
+	lines []string
 	// leftOut are files that could not be read, and links that lead to what
 	// was not copied.
 	leftOut []string
@@ -35,17 +39,15 @@ type copying struct {
 
 // all copies what was found. Links come last: nothing is written through one.
 func (c *copying) all(found inventory) error {
-	var links inventory
 	for _, it := range found {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
 		var err error
 		switch {
-		case it.info.Mode()&fs.ModeSymlink != 0:
-			links = append(links, it)
+		case it.isLink():
 		case it.info.IsDir():
-			c.contents.directory(it.path)
+			c.copied(it.path, "d", "")
 			err = c.to.Mkdir(it.path, 0o700)
 		default:
 			err = c.file(it.path)
@@ -54,8 +56,19 @@ func (c *copying) all(found inventory) error {
 			return err
 		}
 	}
-	c.links(links)
+	c.links(found)
 	return c.seal(found)
+}
+
+// copied notes what a copy holds. A space ends each field, which holds none.
+func (c *copying) copied(path, kind, what string) {
+	c.lines = append(c.lines, percent.Path(path)+" "+kind+" "+what)
+}
+
+// digest hashes the lines in byte order.
+func (c *copying) digest() string {
+	slices.Sort(c.lines)
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(strings.Join(c.lines, "\n"))))
 }
 
 // file copies a regular file, or leaves out one that may not be read.
@@ -65,12 +78,11 @@ func (c *copying) file(path string) error {
 		return err
 	}
 	hash := sha256.New()
-	// One byte over the limit tells that it is over.
+	// One byte over the limit shows that it is over.
 	info, size, err := c.from.Copy(io.MultiWriter(hash, out), path, maxBytes-c.bytes+1)
-	mode := fs.FileMode(copiedMode)
-	executable := info != nil && info.Mode().Perm()&0o111 != 0
-	if executable {
-		mode = executableMode
+	kind, mode := "f", fs.FileMode(copiedMode)
+	if err == nil && info.Mode().Perm()&0o111 != 0 {
+		kind, mode = "x", executableMode
 	}
 	if err == nil {
 		err = out.Chmod(mode)
@@ -79,12 +91,12 @@ func (c *copying) file(path string) error {
 		return c.leaveOut(path, err)
 	}
 	c.bytes += size
-	c.contents.file(path, hash.Sum(nil), executable)
-	return withinCopy(0, c.bytes)
+	c.copied(path, kind, fmt.Sprintf("%x", hash.Sum(nil)))
+	return withinLimits(0, c.bytes)
 }
 
 // leaveOut passes over what the system does not let the server read. What is
-// gone or something else by now was swapped, as the next look tells.
+// gone or something else by now was swapped, as the next look shows.
 func (c *copying) leaveOut(path string, err error) error {
 	var refused *contained.Error
 	if errors.As(err, &refused) && refused.Rule != contained.Unreadable {
@@ -96,26 +108,28 @@ func (c *copying) leaveOut(path string, err error) error {
 
 // links makes the links as they stood, and takes those away again that lead to
 // nothing that was copied: out of the skill, or nowhere.
-func (c *copying) links(all inventory) {
-	made := make(inventory, 0, len(all))
-	for _, link := range all {
-		if err := c.to.Symlink(link.target, link.path); err != nil {
-			c.leftOut = append(c.leftOut, link.path) // as on Windows without the privilege
+func (c *copying) links(found inventory) {
+	var made, bad []item
+	for _, it := range found {
+		if !it.isLink() {
 			continue
 		}
-		made = append(made, link)
+		if err := c.to.Symlink(it.target, it.path); err != nil {
+			bad = append(bad, it) // as on Windows without the privilege
+			continue
+		}
+		made = append(made, it)
 	}
-	var bad []string
 	for _, link := range made {
 		if _, err := c.to.Stat(link.path); err != nil {
-			bad = append(bad, link.path)
+			bad = append(bad, link)
 			continue
 		}
-		c.contents.link(link.path, link.target)
+		c.copied(link.path, "l", percent.Path(link.target))
 	}
-	for _, path := range bad {
-		c.leftOut = append(c.leftOut, path)
-		_ = c.to.Remove(path) // in a directory that is ours
+	for _, link := range bad {
+		c.leftOut = append(c.leftOut, link.path)
+		_ = c.to.Remove(link.path) // in a directory that is ours
 	}
 }
 
@@ -133,21 +147,4 @@ func (c *copying) seal(found inventory) error {
 		}
 	}
 	return c.to.Chmod(".", executableMode)
-}
-
-// stampsOf looks at a finished copy.
-func stampsOf(ctx context.Context, dir string) (sum [sha256.Size]byte, err error) {
-	tree, err := open(dir)
-	if err != nil {
-		return sum, err
-	}
-	defer tree.Close()
-	found, err := takeInventory(ctx, tree)
-	sum, _ = found.stamps(time.Now())
-	return sum, err
-}
-
-// open opens a directory for its programs.
-func open(dir string) (*contained.Dir, error) {
-	return contained.Open(dir, contained.Options{Runnable: true})
 }

@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 )
 
-// Plant writes files below a new directory and gives that. A name that ends
+// Plant writes files below a new directory and returns that. A name that ends
 // in a slash is a directory.
 func Plant(t testing.TB, files map[string]string) string {
 	t.Helper()
@@ -21,27 +22,8 @@ func Plant(t testing.TB, files map[string]string) string {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range files {
-		host := filepath.Join(dir, name)
-		if strings.HasSuffix(name, "/") {
-			if err := os.MkdirAll(host, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		Write(t, host, content)
-	}
+	testfiles.Fill(t, dir, files)
 	return dir
-}
-
-func Write(t testing.TB, host, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(host), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(host, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Open opens a directory until the test ends.
@@ -57,6 +39,16 @@ func Open(t testing.TB, path string, options contained.Options) *contained.Dir {
 		}
 	})
 	return dir
+}
+
+// Read opens a file and reads a page of it.
+func Read(dir *contained.Dir, name string, r contained.Range) (contained.Content, error) {
+	file, err := dir.Open(name)
+	if err != nil {
+		return contained.Content{}, err
+	}
+	defer file.Close()
+	return file.Read(r)
 }
 
 // Skill is a skill without prefix whose directory is dir.
@@ -90,7 +82,7 @@ func WantRule(t testing.TB, err error, want contained.Rule) {
 	}
 }
 
-// RuleOf gives the rule of a refusal, or an empty one.
+// RuleOf returns the rule of a refusal, or an empty one.
 func RuleOf(err error) contained.Rule {
 	var e *contained.Error
 	if errors.As(err, &e) {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 )
 
 // Secret is what lies outside; no test may ever see it.
@@ -34,7 +36,7 @@ func Hostile(t testing.TB) (dir, outside string) {
 		"__pycache__/a.pyc": "pyc",
 	})
 	outside = filepath.Join(filepath.Dir(dir), "outside")
-	Write(t, filepath.Join(outside, "secret.txt"), Secret)
+	testfiles.Write(t, filepath.Join(outside, "secret.txt"), Secret)
 	for link, target := range map[string]string{
 		"latest":          "v2",
 		"alias.md":        "docs/guide.md",

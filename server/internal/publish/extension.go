@@ -199,14 +199,14 @@ func overLimit(skill *catalog.Skill, err error) error {
 		Hint: "The tools still serve it; its author can make it smaller.", Cause: err}
 }
 
-func newEntry(skill *catalog.Skill, manifest resources.Manifest) skillEntry {
+func newEntry(skill *catalog.Skill, files []resources.File) skillEntry {
 	entry := skillEntry{
 		URI:         resources.URI(skill, skill.Entry),
 		Frontmatter: skill.Frontmatter,
-		Resources:   make([]skillFile, 0, len(manifest.Files)),
+		Resources:   make([]skillFile, 0, len(files)),
 		skill:       skill,
 	}
-	for _, file := range manifest.Files {
+	for _, file := range files {
 		entry.files = append(entry.files, file.Path)
 		entry.Resources = append(entry.Resources, skillFile{resources.URI(skill, file.Path), file.Digest, file.Size})
 	}

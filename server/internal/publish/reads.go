@@ -46,14 +46,19 @@ func (p *Publisher) read(ctx context.Context, uri string) (mcp.ResourceContents,
 // wholeFile reads a file, for which there are no pages here: up to the limit of
 // the Skills extension for a whole skill (SEP-2640), which is that of any read.
 func wholeFile(ctx context.Context, dir *contained.Dir, file, uri string) (mcp.ResourceContents, error) {
-	content, err := dir.Read(file, contained.Range{Limit: 1})
+	opened, err := dir.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	content, err := opened.Read(contained.Range{Limit: 1})
 	if err == nil && content.Size <= contained.MaxReadBytes {
 		err = request.Reserve(ctx, content.Size)
 	}
 	if err != nil {
 		return nil, err
 	}
-	content, err = dir.ReadAll(file, contained.MaxReadBytes)
+	content, err = opened.ReadAll(contained.MaxReadBytes)
 	if refused := (*contained.Error)(nil); errors.As(err, &refused) && refused.Rule == contained.TooLarge {
 		return nil, &failure.Failure{Code: failure.TooLarge, Message: refused.Message, Cause: err,
 			Hint: "Call the tool readResource, which reads parts of it by `offset` and `length`, or have a program look into it."}

@@ -68,7 +68,7 @@ func (f *Finder) OfSkill(ctx context.Context, skill *catalog.Skill, files []cont
 	if !skill.HasTools && len(scriptsOf(skill.Dir, files)) == 0 {
 		return nil
 	}
-	copied, err := f.Copies.Take(ctx, skill)
+	copied, err := f.Copies.Take(ctx, skill.Dir)
 	if err != nil {
 		f.Log.Debug("what the sandbox is missing is not known", "skill", skill.Name, "error", err)
 		return nil

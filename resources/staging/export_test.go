@@ -1,0 +1,4 @@
+package staging
+
+// LimitIdle bounds the copies that are kept though nothing uses them.
+func (c *Copies) LimitIdle(copies int, bytes int64) { c.idleCopies, c.idleBytes = copies, bytes }
