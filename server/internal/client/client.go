@@ -4,8 +4,8 @@
 package client
 
 import (
+	"container/list"
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -38,8 +38,8 @@ type Client struct {
 	// bounded by what the client subscribed to, whether it reads or not, and
 	// none is dropped while it is there. A client reads what there is when a
 	// notice comes, so once is enough.
-	pending map[Notice]struct{}
-	order   []Notice // the keys of pending
+	pending map[Notice]*list.Element
+	order   list.List // of the keys of pending
 	// ready has a token while something may be pending.
 	ready chan struct{}
 	// running are the client's requests that can be canceled, by the keys of
@@ -48,26 +48,19 @@ type Client struct {
 }
 
 func New() *Client {
-	return &Client{pending: map[Notice]struct{}{}, ready: make(chan struct{}, 1), running: map[string][]*context.CancelCauseFunc{}}
+	return &Client{pending: map[Notice]*list.Element{}, ready: make(chan struct{}, 1), running: map[string][]*context.CancelCauseFunc{}}
 }
 
 // Notify queues a notice.
-func (c *Client) Notify(n Notice) { c.put(n, false) }
+func (c *Client) Notify(n Notice) { c.put(n, c.order.PushBack) }
 
-// put adds a notice, at the front where it had been taken from there.
-func (c *Client) put(n Notice, front bool) {
+func (c *Client) put(n Notice, push func(any) *list.Element) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.pending[n]; ok {
-		return
+	if c.pending[n] == nil {
+		c.pending[n] = push(n)
+		c.wake()
 	}
-	c.pending[n] = struct{}{}
-	if front {
-		c.order = slices.Insert(c.order, 0, n)
-	} else {
-		c.order = append(c.order, n)
-	}
-	c.wake()
 }
 
 // wake lets a drain look again.
@@ -79,17 +72,16 @@ func (c *Client) wake() {
 }
 
 // take returns the oldest notice, which is no longer pending then.
-func (c *Client) take() (Notice, bool) {
+func (c *Client) take() (_ Notice, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.order) == 0 {
+	oldest := c.order.Front()
+	if oldest == nil {
 		return Notice{}, false
 	}
-	n := c.order[0]
+	n := c.order.Remove(oldest).(Notice)
 	delete(c.pending, n)
-	if c.order = c.order[1:]; len(c.order) == 0 {
-		c.order = nil // a burst's memory
-	} else {
+	if c.order.Len() > 0 {
 		c.wake() // another drain, should this one end
 	}
 	return n, true
@@ -99,9 +91,9 @@ func (c *Client) take() (Notice, bool) {
 func (c *Client) drop(n Notice) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.pending[n]; ok {
+	if queued := c.pending[n]; queued != nil {
+		c.order.Remove(queued)
 		delete(c.pending, n)
-		c.order = slices.DeleteFunc(c.order, func(other Notice) bool { return other == n })
 	}
 }
 
@@ -120,7 +112,7 @@ func (c *Client) Drain(ctx context.Context, write func(Notice) error) {
 			return
 		}
 		if n, ok := c.take(); ok && write(n) != nil {
-			c.put(n, true)
+			c.put(n, c.order.PushFront)
 			return
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -67,24 +68,19 @@ func (w *rewriter) Write(p []byte) (int, error) {
 		w.writeStatus(w.status)
 		return w.ResponseWriter.Write(p)
 	}
-	const field = "data: "
-	before, message, isEvent := bytes.Cut(p, []byte(field))
-	if !isEvent || !bytes.HasPrefix(p, []byte("event: ")) {
-		before, message, isEvent = nil, p, false
-	}
+	event := []byte("event: message\ndata: ")
+	message, isEvent := bytes.CutPrefix(p, event)
 	rewritten, invalid := w.answer.rewrite(bytes.TrimRight(message, "\n"))
 	status := w.status
 	if invalid && w.modern && !isEvent {
 		status = http.StatusBadRequest
 	}
 	w.writeStatus(status)
-	out := append([]byte(nil), before...)
+	rewritten = append(rewritten, '\n')
 	if isEvent {
-		out = append(append(append(out, field...), rewritten...), "\n\n"...)
-	} else {
-		out = append(append(out, rewritten...), '\n')
+		rewritten = slices.Concat(event, rewritten, []byte("\n"))
 	}
-	if _, err := w.ResponseWriter.Write(out); err != nil {
+	if _, err := w.ResponseWriter.Write(rewritten); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -50,7 +50,7 @@ type answer struct {
 
 	mu      sync.Mutex
 	failure *failure.Failure
-	result  any
+	result  json.RawMessage
 }
 
 type answerKey struct{}
@@ -136,13 +136,17 @@ func Served(ctx context.Context) bool {
 		return false
 	}
 	result, err := a.run(ctx, a.params)
+	var encoded []byte
+	if err == nil {
+		encoded, err = json.Marshal(result)
+	}
 	if err != nil {
 		a.fail(failure.Of(err))
 		return true
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.result = result
+	a.result = encoded
 	return true
 }
 
@@ -182,15 +186,9 @@ func (a *answer) rewrite(message []byte) (rewritten []byte, invalid bool) {
 func (a *answer) merged(library json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(library, &fields)
-	encoded, err := json.Marshal(a.result)
-	if err != nil {
-		return library
-	}
 	delete(fields, "resources")
 	delete(fields, "nextCursor")
-	if json.Unmarshal(encoded, &fields) != nil { // which keeps the others
-		return library
-	}
+	_ = json.Unmarshal(a.result, &fields) // which keeps the others
 	whole, err := json.Marshal(fields)
 	if err != nil {
 		return library

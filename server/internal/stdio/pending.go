@@ -21,10 +21,9 @@ const (
 
 // pending knows the requests that are not answered yet.
 type pending struct {
-	all sync.WaitGroup
-	// answering are all but those that are answered only when the client ends
-	// them.
-	answering sync.WaitGroup
+	// lasting are those that are answered only when the client ends them,
+	// answering all others.
+	lasting, answering sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
@@ -46,21 +45,17 @@ func (p *pending) add(method mcp.MCPMethod, size int) (done func(), ok bool) {
 	}
 	*count++
 	p.bytes += size
-	groups := []*sync.WaitGroup{&p.all, &p.answering}
+	group := &p.answering
 	if method == mcp.MethodSubscriptionsListen {
-		groups = groups[:1]
+		group = &p.lasting
 	}
-	for _, group := range groups {
-		group.Add(1)
-	}
+	group.Add(1)
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		*count--
 		p.bytes -= size
-		for _, group := range groups {
-			group.Done()
-		}
+		group.Done()
 	}, true
 }
 
@@ -83,5 +78,6 @@ func (p *pending) close() {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
-	p.all.Wait()
+	p.answering.Wait()
+	p.lasting.Wait()
 }

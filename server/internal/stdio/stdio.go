@@ -70,7 +70,10 @@ func Serve(ctx context.Context, rt *router.Router, subs *client.Subscriptions, i
 	go func() {
 		defer close(ended)
 		if drains {
-			f.drain(ctx)
+			bound, stop := context.WithTimeout(ctx, drainTimeout)
+			f.pending.settle(bound)
+			f.out.flush(bound)
+			stop()
 		}
 		cancel()
 		f.pending.close()
@@ -132,13 +135,4 @@ func readLine(reader *bufio.Reader, max int) (line []byte, tooLong bool, err err
 			return line, tooLong, err
 		}
 	}
-}
-
-// drain waits until all that was read is answered and written, or for as long
-// as is due.
-func (f *front) drain(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
-	defer cancel()
-	f.pending.settle(ctx)
-	f.out.flush(ctx)
 }

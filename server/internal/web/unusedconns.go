@@ -4,39 +4,32 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 )
 
 // unusedConns are the connections by which no request has come yet. Clients
 // make them ahead; the library's shutdown would wait for each for seconds.
 type unusedConns struct {
-	mu     sync.Mutex
-	closed bool
-	conns  map[net.Conn]struct{}
+	closed atomic.Bool
+	conns  sync.Map // of net.Conn
 }
 
 // note is for [http.Server.ConnState].
 func (u *unusedConns) note(conn net.Conn, state http.ConnState) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	switch {
-	case state != http.StateNew:
-		delete(u.conns, conn)
-	case u.closed:
+	if state != http.StateNew {
+		u.conns.Delete(conn)
+		return
+	}
+	u.conns.Store(conn, nil)
+	if u.closed.Load() {
 		_ = conn.Close()
-	default:
-		if u.conns == nil {
-			u.conns = map[net.Conn]struct{}{}
-		}
-		u.conns[conn] = struct{}{}
 	}
 }
 
 // close ends them, and those that still come.
 func (u *unusedConns) close() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.closed = true
-	for conn := range u.conns {
-		_ = conn.Close()
+	u.closed.Store(true)
+	for conn := range u.conns.Range {
+		_ = conn.(net.Conn).Close()
 	}
 }

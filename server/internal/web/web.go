@@ -91,13 +91,12 @@ func (s *Server) Serve(listener net.Listener) error {
 	}
 	bound, stop := context.WithTimeout(context.WithoutCancel(s.ctx), shutdownTimeout)
 	defer stop()
-	if err := web.Shutdown(bound); err != nil {
+	err := web.Shutdown(bound)
+	if err != nil {
 		err = errors.Join(err, web.Close())
-		<-served
-		return err
 	}
 	<-served
-	return nil
+	return err
 }
 
 // onlyFrom refuses requests for other hosts and from other origins.
