@@ -67,10 +67,7 @@ func BenchmarkFirstOutput(b *testing.B) {
 // directory of its workspace, as those of a server have.
 func firstLine(b *testing.B, backend sandbox.Backend, workspace string) time.Duration {
 	b.Helper()
-	private := workspace + ".private"
-	if err := os.MkdirAll(private, 0o700); err != nil {
-		b.Fatal(err)
-	}
+	private := privateOf(b, workspace)
 	var first time.Duration
 	begun := time.Now()
 	result, err := backend.Run(b.Context(), sandbox.Spec{

@@ -30,6 +30,10 @@ type template struct {
 	// skillDir may be anyway. The directories are the host's.
 	skillDir, workspace, private string
 
+	// ephemeral reports that the private directory ends with the run, so that
+	// no other run uses such a container.
+	ephemeral bool
+
 	user        string // "uid:gid"
 	memoryBytes int64
 	processes   int

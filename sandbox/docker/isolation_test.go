@@ -23,6 +23,7 @@ func run(t *testing.T, backend sandbox.Backend, spec sandbox.Spec) sandbox.Resul
 	if spec.SkillDir == "" {
 		spec.SkillDir = t.TempDir()
 	}
+	spec.Private = privateOf(t, spec.Workspace)
 	result, err := backend.Run(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +56,16 @@ func runAll(t *testing.T, backend sandbox.Backend, skillDir string, commands []s
 		endings[i] = ending{code, fields[2*i+1]}
 	}
 	return endings
+}
+
+// privateOf makes the private directory of a workspace.
+func privateOf(t testing.TB, workspace string) string {
+	t.Helper()
+	private := workspace + ".private"
+	if err := os.MkdirAll(private, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return private
 }
 
 // mount succeeds where a file system can be mounted.

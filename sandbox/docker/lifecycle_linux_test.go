@@ -76,16 +76,20 @@ func serve(workspace string) error {
 	if err != nil {
 		return err
 	}
+	private := workspace + ".private"
+	if err := os.MkdirAll(private, 0o700); err != nil {
+		return err
+	}
 	// Once, so that there is a warm container too.
-	if _, err := backend.Run(ctx, sandbox.Spec{Shell: "true", Workspace: workspace}); err != nil {
+	if _, err := backend.Run(ctx, sandbox.Spec{Shell: "true", Workspace: workspace, Private: private}); err != nil {
 		return err
 	}
 	backend.AwaitWarm()
 	_, err = backend.Run(ctx, sandbox.Spec{
 		Shell:     "trap '' HUP INT TERM; setsid sleep 1000 & echo running; wait; sleep 1000",
 		Stdin:     make([]byte, 1<<20), // never read
-		Workspace: workspace,
-		Progress:  func(string) { backend.AwaitWarm(); fmt.Println(backend.Session()) },
+		Workspace: workspace, Private: private,
+		Progress: func(string) { backend.AwaitWarm(); fmt.Println(backend.Session()) },
 	})
 	return err
 }
@@ -237,6 +241,28 @@ func TestCloseLeavesNothing(t *testing.T) {
 		t.Error(err)
 	}
 	expectGone(t, backend.Session(), 0)
+}
+
+// Where the private directory of a run ends with it, no other run could use a
+// container that was started ahead.
+func TestNothingIsStartedAheadForOneRun(t *testing.T) {
+	t.Parallel()
+	backend := openUntilEnd(t)
+	// The digest of a large file takes longer than the start of a container.
+	spec := sandbox.Spec{Shell: "head -c 250M /dev/zero > large", Workspace: t.TempDir()}
+	begun := time.Now()
+	for range 2 {
+		if _, err := backend.Run(t.Context(), spec); err != nil {
+			t.Fatal(err)
+		}
+		backend.AwaitWarm()
+	}
+	moment := func(at time.Time) string { return at.Format(time.RFC3339Nano) }
+	out, err := exec.Command("docker", "events", "--since", moment(begun), "--until", moment(time.Now()),
+		"--filter", "label="+backend.Session(), "--filter", "event=create", "--format", "{{.ID}}").Output()
+	if created := strings.Fields(string(out)); err != nil || len(created) != 2 {
+		t.Errorf("for 2 runs there were %d containers, %v", len(created), err)
+	}
 }
 
 // A container is started ahead for one run and never used for another.

@@ -64,11 +64,11 @@ func (p *pool) take(of template) *container {
 	return w.container
 }
 
-// refill has a container started ahead.
+// refill has a container started ahead, unless no other run can use it.
 func (p *pool) refill(of template) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || slices.ContainsFunc(p.warm, func(w *warm) bool { return w.template == of }) {
+	if p.closed || of.ephemeral || slices.ContainsFunc(p.warm, func(w *warm) bool { return w.template == of }) {
 		return
 	}
 	w := &warm{template: of}

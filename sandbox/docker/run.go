@@ -18,10 +18,16 @@ const timeoutGrace = 10 * time.Second
 
 // Run implements [sandbox.Backend].
 func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
+	ephemeral := spec.Private == ""
 	return b.runner.Run(ctx, spec, func(spec sandbox.Spec) (process.Start, error) {
 		order, err := b.order(spec)
 		return func(ctx context.Context, streams *process.Streams) (process.Tree, error) {
-			return b.startProgram(ctx, spec, order, streams)
+			of, err := b.templateOf(spec)
+			if err != nil {
+				return nil, sandbox.MissingDir("workspace", err)
+			}
+			of.ephemeral = ephemeral && !b.copying
+			return b.startProgram(ctx, spec, of, order, streams)
 		}, err
 	})
 }
@@ -30,15 +36,12 @@ var errEarlyEnd = errors.New("a container ended before it was told what to run")
 
 // startProgram starts a program in a container. One that was started ahead may
 // have died meanwhile; then another one is taken.
-func (b *Backend) startProgram(ctx context.Context, spec sandbox.Spec, order protocol.Order, streams *process.Streams) (process.Tree, error) {
-	of, err := b.templateOf(spec)
-	if err != nil {
-		return nil, sandbox.MissingDir("workspace", err)
-	}
+func (b *Backend) startProgram(ctx context.Context, spec sandbox.Spec, of template, order protocol.Order, streams *process.Streams) (process.Tree, error) {
 	for {
 		c := b.pool.take(of)
 		warm := c != nil
 		if !warm {
+			var err error
 			if c, err = b.start(ctx, of); err != nil {
 				return nil, refused(err)
 			}
