@@ -5,6 +5,7 @@ package jail
 import (
 	"os"
 	"path"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -51,7 +52,7 @@ func (b *builder) finish(mounts []Mount, files []int) error {
 func (b *builder) attachAll(sources []int, mounts []Mount) error {
 	for i, mount := range mounts {
 		if err := b.attach(sources[i], mount); err != nil {
-			return err
+			return failed("mount "+mount.Target, err)
 		}
 		if mount.Private {
 			if err := b.cover(mount); err != nil {
@@ -66,7 +67,7 @@ func (b *builder) attachAll(sources []int, mounts []Mount) error {
 // content. Their file system is used by this run alone: what others lock are
 // other files.
 func (b *builder) cover(mount Mount) error {
-	lower, err := b.within(mount.Target, unix.O_PATH|unix.O_DIRECTORY)
+	lower, err := b.within(mount.Target, unix.O_DIRECTORY)
 	if err != nil {
 		return err
 	}
@@ -105,27 +106,19 @@ func (b *builder) overlay(lower int) (int, error) {
 	return unix.Fsmount(fd, unix.FSMOUNT_CLOEXEC, flags)
 }
 
-// within opens a path of the new root.
-func (b *builder) within(name string, flags int) (int, error) {
+// within opens a path of the new root, to name it.
+func (b *builder) within(name string, flags uint64) (int, error) {
 	return unix.Openat2(b.root, name, &unix.OpenHow{
-		Flags:   uint64(flags | unix.O_CLOEXEC),
-		Mode:    uint64(modeOf(flags)),
+		Flags:   flags | unix.O_PATH | unix.O_CLOEXEC,
 		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	})
-}
-
-func modeOf(flags int) uint32 {
-	if flags&unix.O_CREAT != 0 {
-		return 0o644
-	}
-	return 0
 }
 
 // parent opens the directory that holds name, and makes it where it is not
 // there yet.
 func (b *builder) parent(name string) (int, error) {
 	dir := path.Dir(name)
-	fd, err := b.within(dir, unix.O_PATH|unix.O_DIRECTORY)
+	fd, err := b.within(dir, unix.O_DIRECTORY)
 	if err != unix.ENOENT {
 		return fd, err
 	}
@@ -137,77 +130,66 @@ func (b *builder) parent(name string) (int, error) {
 	if err := unix.Mkdirat(above, path.Base(dir), 0o755); err != nil && err != unix.EEXIST {
 		return -1, err
 	}
-	return b.within(dir, unix.O_PATH|unix.O_DIRECTORY)
+	return b.within(dir, unix.O_DIRECTORY)
 }
 
 const byDescriptors = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
 
 // attach puts a detached mount in its place.
 func (b *builder) attach(source int, mount Mount) error {
-	step := "mount " + mount.Target
 	defer unix.Close(source)
-	parent, err := b.parent(mount.Target)
+	err := b.make(mount.Target, func(dir int, name string) error {
+		if mount.Dir {
+			return unix.Mkdirat(dir, name, 0o755)
+		}
+		return unix.Mknodat(dir, name, unix.S_IFREG|0o444, 0)
+	})
 	if err != nil {
-		return failed(step, err)
+		return err
 	}
-	defer unix.Close(parent)
-	name, flags := path.Base(mount.Target), unix.O_PATH
-	if mount.Dir {
-		err = unix.Mkdirat(parent, name, 0o755)
-	} else {
-		err = unix.Mknodat(parent, name, unix.S_IFREG|0o444, 0)
-	}
+	target, err := b.within(mount.Target, 0)
 	if err != nil {
-		return failed(step, err)
-	}
-	target, err := b.within(mount.Target, flags)
-	if err != nil {
-		return failed(step, err)
+		return err
 	}
 	defer unix.Close(target)
-	return failed(step, unix.MoveMount(source, "", target, "", byDescriptors))
+	return unix.MoveMount(source, "", target, "", byDescriptors)
+}
+
+// make has something made by its name in the directory that holds it.
+func (b *builder) make(name string, do func(dir int, name string) error) error {
+	parent, err := b.parent(name)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(parent)
+	return do(parent, path.Base(name))
 }
 
 // populate makes files and links.
 func (b *builder) populate(r *Root) error {
 	for _, file := range r.Files {
-		if err := b.file(file); err != nil {
+		if err := b.make(file.Path, file.write); err != nil {
 			return failed("write "+file.Path, err)
 		}
 	}
-	for _, links := range [][]Link{deviceLinks, r.Links} {
-		for _, link := range links {
-			if err := b.link(link); err != nil {
-				return failed("link "+link.Path, err)
-			}
+	for _, link := range slices.Concat(deviceLinks, r.Links) {
+		err := b.make(link.Path, func(dir int, name string) error { return unix.Symlinkat(link.Target, dir, name) })
+		if err != nil {
+			return failed("link "+link.Path, err)
 		}
 	}
 	return nil
 }
 
-func (b *builder) file(file File) error {
-	parent, err := b.parent(file.Path)
+func (f File) write(dir int, name string) error {
+	fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o644)
 	if err != nil {
 		return err
 	}
-	unix.Close(parent)
-	fd, err := b.within(file.Path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)
-	if err != nil {
-		return err
-	}
-	out := os.NewFile(uintptr(fd), file.Path)
+	out := os.NewFile(uintptr(fd), name)
 	defer out.Close()
-	_, err = out.WriteString(file.Content)
+	_, err = out.WriteString(f.Content)
 	return err
-}
-
-func (b *builder) link(link Link) error {
-	parent, err := b.parent(link.Path)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(parent)
-	return unix.Symlinkat(link.Target, parent, path.Base(link.Path))
 }
 
 // tmpfs mounts an empty directory at the top.

@@ -4,6 +4,7 @@ package jail
 
 import (
 	"encoding/binary"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -19,29 +20,28 @@ import (
 // the program is in memory, since it can neither allocate nor use what needs
 // Go's scheduler.
 type prepared struct {
-	root       *builder // nil where the program is in the server's file system
-	clock      *clock   // nil there, too
-	path, dir  *byte
-	argv, envv []*byte
-	limits     []limit
-	landlock   int // ruleset, or -1
-	shared     bool
-	user       uintptr // or 0
-	filter     unix.SockFprog
-	status     [2]int // a pipe for what goes wrong
+	root   *builder // nil where the program is in the server's file system
+	clock  *clock   // nil there, too
+	calls  []call
+	shared bool
+	status [2]int // a pipe for what goes wrong
 
+	ruleset                      int       // of Landlock, or -1
 	defaultAction                [4]uint64 // struct sigaction of the kernel
 	noSignals                    uint64
 	capHeader                    unix.CapUserHeader
 	capData                      [2]unix.CapUserData
 	ownProc                      []*byte // paths
 	ownProcRule, ownProcFileRule unix.LandlockPathBeneathAttr
-	failure                      [8]byte // the step's number, then the error's
+	failure                      [2]uint32 // the call's index, then the error's number
+	alive                        []any     // what the arguments of calls point to
 }
 
-type limit struct {
-	resource int
-	value    unix.Rlimit
+// call is a system call of the new process, and what it is for.
+type call struct {
+	step      string
+	number    uintptr
+	arguments [5]uintptr
 }
 
 const lastSignal = 64
@@ -68,30 +68,73 @@ func (p *prepared) generic() error {
 }
 
 // fill readies everything else.
-func (p *prepared) fill(orders Orders) (err error) {
-	if p.argv, err = syscall.SlicePtrFromStrings(orders.Argv); err != nil {
+func (p *prepared) fill(orders Orders) error {
+	argv, err := syscall.SlicePtrFromStrings(orders.Argv)
+	if err != nil {
 		return failed("read the arguments", err)
 	}
-	if p.envv, err = syscall.SlicePtrFromStrings(orders.Env); err != nil {
+	envv, err := syscall.SlicePtrFromStrings(orders.Env)
+	if err != nil {
 		return failed("read the environment", err)
 	}
-	p.path = p.argv[0]
-	if p.dir, err = syscall.BytePtrFromString(orders.Dir); err != nil {
+	dir, err := syscall.BytePtrFromString(orders.Dir)
+	if err != nil {
 		return failed("read the directory", err)
 	}
-	for _, l := range orders.Limits {
-		p.limits = append(p.limits, limit{l.Resource, unix.Rlimit{Cur: l.Value, Max: l.Value}})
-	}
-	if p.landlock, err = newRuleset(orders.Rights); err != nil {
+	if p.ruleset, err = newRuleset(orders.Rights); err != nil {
 		return failed("make the Landlock ruleset", err)
 	}
-	p.shared, p.user = orders.Rights.Shared, uintptr(orders.Rights.User)
-	program := seccomp.Filter(seccomp.Surroundings{
-		Shared:   orders.Rights.Shared,
-		Truncate: orders.Rights.Shared && LandlockABI() < landlockTruncateABI,
-	})
-	p.filter = unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	p.shared = orders.Rights.Shared
+	p.begin(uintptr(orders.Rights.User), dir, orders.Limits)
+	p.renounce(seccomp.Filter(seccomp.Surroundings{
+		Shared:   p.shared,
+		Truncate: p.shared && LandlockABI() < landlockTruncateABI,
+	}))
+	p.call("unblock signals", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, address(p, &p.noSignals), 0, unsafe.Sizeof(p.noSignals))
+	p.call("", unix.SYS_EXECVE, address(p, argv[0]), address(p, &argv[0]), address(p, &envv[0]))
 	return nil
+}
+
+// call adds a system call to those of the new process.
+func (p *prepared) call(step string, number uintptr, arguments ...uintptr) {
+	added := call{step: step, number: number}
+	copy(added.arguments[:], arguments)
+	p.calls = append(p.calls, added)
+}
+
+// address returns an argument that points to a value, which stays where it is.
+func address[T any](p *prepared, value *T) uintptr {
+	p.alive = append(p.alive, value)
+	return uintptr(unsafe.Pointer(value))
+}
+
+// begin has the new process be in a session of its own, as a user where that is
+// not 0, and leaves it no groups but that user's.
+func (p *prepared) begin(user uintptr, dir *byte, limits []Limit) {
+	p.call("begin a session", unix.SYS_SETSID)
+	if user != 0 {
+		const step = "become another user"
+		p.call(step, unix.SYS_SETGROUPS, 0, 0)
+		p.call(step, unix.SYS_SETRESGID, user, user, user)
+		p.call(step, unix.SYS_SETRESUID, user, user, user)
+	}
+	// After that: who becomes another user does not die with its parent.
+	p.call("ask to die with the supervisor", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
+	p.call("enter the directory", unix.SYS_CHDIR, address(p, dir))
+	for _, l := range limits {
+		p.call("set limits", unix.SYS_PRLIMIT64, 0, uintptr(l.Resource), address(p, &unix.Rlimit{Cur: l.Value, Max: l.Value}))
+	}
+}
+
+// renounce has the new process give up all rights, for good.
+func (p *prepared) renounce(filter []unix.SockFilter) {
+	p.call("renounce privileges", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1)
+	if p.ruleset >= 0 {
+		p.call("enforce Landlock", unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(p.ruleset))
+	}
+	p.call("drop capabilities", unix.SYS_CAPSET, address(p, &p.capHeader), address(p, &p.capData))
+	program := &unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	p.call("install the seccomp filter", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, address(p, program))
 }
 
 // dropCapabilities takes from this thread what a program could get back by
@@ -110,27 +153,6 @@ func dropCapabilities(must bool) error {
 	return failed("drop ambient capabilities", err)
 }
 
-// steps of the new process that can fail, by number.
-var steps = [...]string{
-	stepSession: "begin a session", stepUser: "become another user", stepDeath: "ask to die with the supervisor", stepDir: "enter the directory",
-	stepLimits: "set limits", stepPrivileges: "renounce privileges", stepLandlock: "enforce Landlock",
-	stepCapabilities: "drop capabilities", stepSeccomp: "install the seccomp filter",
-	stepExec: "",
-}
-
-const (
-	stepSession = iota
-	stepUser
-	stepDeath
-	stepDir
-	stepLimits
-	stepPrivileges
-	stepLandlock
-	stepCapabilities
-	stepSeccomp
-	stepExec
-)
-
 // start forks the program's process and returns when it executes the program.
 func (p *prepared) start() (int, error) {
 	all, before := ^uint64(0), uint64(0)
@@ -142,35 +164,23 @@ func (p *prepared) start() (int, error) {
 		return 0, failed("fork", errno)
 	}
 	runtime.KeepAlive(p)
-	n, err := readFull(p.status[0], p.failure[:])
-	unix.Close(p.status[0])
-	if n == 0 && err == nil {
+	var said [8]byte
+	status := os.NewFile(uintptr(p.status[0]), "status")
+	n, err := io.ReadFull(status, said[:])
+	status.Close()
+	if n == 0 && err == io.EOF {
 		return pid, nil
 	}
 	unix.Wait4(pid, nil, 0, nil)
-	if n < len(p.failure) {
+	if err != nil {
 		return 0, failed("start the program", unix.EIO)
 	}
-	step := binary.NativeEndian.Uint32(p.failure[:4])
-	errno = syscall.Errno(binary.NativeEndian.Uint32(p.failure[4:]))
-	if step == stepExec {
+	at := int(binary.NativeEndian.Uint32(said[:4]))
+	errno = syscall.Errno(binary.NativeEndian.Uint32(said[4:]))
+	if at == len(p.calls)-1 {
 		return 0, errno // the program's fault
 	}
-	return 0, failed(steps[step], errno)
-}
-
-func readFull(fd int, buf []byte) (n int, err error) {
-	for n < len(buf) {
-		more, err := unix.Read(fd, buf[n:])
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil || more == 0 {
-			return n, err
-		}
-		n += more
-	}
-	return n, nil
+	return 0, failed(p.calls[at].step, errno)
 }
 
 // sigprocmask sets the signals that this thread blocks.
@@ -201,91 +211,22 @@ func (p *prepared) fork() (int, syscall.Errno) {
 	if errno != 0 || pid != 0 {
 		return int(pid), errno
 	}
-	step, errno := p.become()
-	*(*uint32)(unsafe.Pointer(&p.failure[0])) = uint32(step)
-	*(*uint32)(unsafe.Pointer(&p.failure[4])) = uint32(errno)
-	syscall.RawSyscall(unix.SYS_WRITE, uintptr(p.status[1]), uintptr(unsafe.Pointer(&p.failure[0])), 8)
+	p.resetSignals()
+	if p.shared && p.ruleset >= 0 {
+		p.grantOwnProc()
+	}
+	for i := range p.calls {
+		c := &p.calls[i]
+		a := &c.arguments
+		if _, _, errno = syscall.RawSyscall6(c.number, a[0], a[1], a[2], a[3], a[4], 0); errno != 0 {
+			p.failure[0], p.failure[1] = uint32(i), uint32(errno)
+			break
+		}
+	}
+	syscall.RawSyscall(unix.SYS_WRITE, uintptr(p.status[1]), uintptr(unsafe.Pointer(&p.failure)), unsafe.Sizeof(p.failure))
 	for {
 		syscall.RawSyscall(unix.SYS_EXIT_GROUP, 125, 0, 0)
 	}
-}
-
-// become turns the new process into the program. It returns only where that
-// fails.
-//
-//go:nosplit
-//go:norace
-func (p *prepared) become() (step int, errno syscall.Errno) {
-	p.resetSignals()
-	if _, _, errno = syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0); errno != 0 {
-		return stepSession, errno
-	}
-	if p.user != 0 {
-		if errno = p.becomeUser(); errno != 0 {
-			return stepUser, errno
-		}
-	}
-	// After that: who becomes another user does not die with its parent.
-	if _, _, errno = syscall.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0, 0); errno != 0 {
-		return stepDeath, errno
-	}
-	if _, _, errno = syscall.RawSyscall(unix.SYS_CHDIR, uintptr(unsafe.Pointer(p.dir)), 0, 0); errno != 0 {
-		return stepDir, errno
-	}
-	for i := range p.limits {
-		l := &p.limits[i]
-		if _, _, errno = syscall.RawSyscall6(unix.SYS_PRLIMIT64, 0, uintptr(l.resource), uintptr(unsafe.Pointer(&l.value)), 0, 0, 0); errno != 0 {
-			return stepLimits, errno
-		}
-	}
-	if step, errno = p.renounce(); errno != 0 {
-		return step, errno
-	}
-	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&p.noSignals)), 0, 8, 0, 0)
-	_, _, errno = syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(p.path)),
-		uintptr(unsafe.Pointer(&p.argv[0])), uintptr(unsafe.Pointer(&p.envv[0])))
-	return stepExec, errno
-}
-
-// becomeUser changes the user of the new process for good, and leaves it no
-// groups but that user's.
-//
-//go:nosplit
-//go:norace
-func (p *prepared) becomeUser() (errno syscall.Errno) {
-	if _, _, errno = syscall.RawSyscall(unix.SYS_SETGROUPS, 0, 0, 0); errno != 0 {
-		return errno
-	}
-	if _, _, errno = syscall.RawSyscall(unix.SYS_SETRESGID, p.user, p.user, p.user); errno != 0 {
-		return errno
-	}
-	_, _, errno = syscall.RawSyscall(unix.SYS_SETRESUID, p.user, p.user, p.user)
-	return errno
-}
-
-// renounce takes all rights away from the new process, for good.
-//
-//go:nosplit
-//go:norace
-func (p *prepared) renounce() (step int, errno syscall.Errno) {
-	if _, _, errno = syscall.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); errno != 0 {
-		return stepPrivileges, errno
-	}
-	if p.landlock >= 0 {
-		if p.shared {
-			p.grantOwnProc()
-		}
-		if _, _, errno = syscall.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(p.landlock), 0, 0); errno != 0 {
-			return stepLandlock, errno
-		}
-	}
-	if _, _, errno = syscall.RawSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&p.capHeader)), uintptr(unsafe.Pointer(&p.capData[0])), 0); errno != 0 {
-		return stepCapabilities, errno
-	}
-	if _, _, errno = syscall.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&p.filter))); errno != 0 {
-		return stepSeccomp, errno
-	}
-	return 0, 0
 }
 
 // ownProc are the files that tell a program about itself alone.
@@ -307,7 +248,7 @@ func (p *prepared) grantOwnProc() {
 				rule = &p.ownProcFileRule
 			}
 			rule.Parent_fd = int32(fd)
-			syscall.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(p.landlock), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(rule)), 0, 0, 0)
+			syscall.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(p.ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(rule)), 0, 0, 0)
 		}
 	}
 }
