@@ -148,11 +148,12 @@ func Filter(around Surroundings) []unix.SockFilter {
 		f.when(unix.BPF_JEQ, m.call, m.rule())
 	}
 	f.when(unix.BPF_JEQ, unix.SYS_CLONE, cloneRule())
-	f.when(unix.BPF_JEQ, unix.SYS_IOCTL, commandRule(refusedIoctls))
-	f.when(unix.BPF_JEQ, unix.SYS_FCNTL, commandRule(refusedFcntls))
+	f.when(unix.BPF_JEQ, unix.SYS_IOCTL, decide(1, refusedIoctls, eperm, allow))
+	f.when(unix.BPF_JEQ, unix.SYS_FCNTL, decide(1, refusedFcntls, eperm, allow))
 	f.when(unix.BPF_JEQ, unix.SYS_SOCKET, socketRule(around))
 	f.when(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, socketpairRule(around))
-	f.when(unix.BPF_JEQ, unix.SYS_PERSONALITY, personalityRule())
+	// A program may ask for its personality, and keep it.
+	f.when(unix.BPF_JEQ, unix.SYS_PERSONALITY, decide(0, []uint32{0, ^uint32(0)}, allow, eperm))
 	f.when(unix.BPF_JEQ, unix.SYS_PRLIMIT64, prlimitRule())
 	return append(f, answer(allow)...)
 }
@@ -176,14 +177,14 @@ func cloneRule() filter {
 	return append(f, answer(allow)...)
 }
 
-// commandRule refuses some commands, which are the second argument.
-func commandRule(refused []uint32) filter {
+// decide answers by whether an argument is one of some values.
+func decide(argument uint32, values []uint32, then, otherwise uint32) filter {
 	f := filter{}
-	f.loadArg(1)
-	for _, command := range refused {
-		f.when(unix.BPF_JEQ, command, answer(eperm))
+	f.loadArg(argument)
+	for _, value := range values {
+		f.when(unix.BPF_JEQ, value, answer(then))
 	}
-	return append(f, answer(allow)...)
+	return append(f, answer(otherwise)...)
 }
 
 // socketRule allows local sockets where there is nobody else to talk to, and
@@ -202,14 +203,7 @@ func socketRule(around Surroundings) filter {
 }
 
 // protocolRule allows sockets of some of a family's protocols.
-func protocolRule(protocols ...uint32) filter {
-	f := filter{}
-	f.loadArg(2)
-	for _, protocol := range protocols {
-		f.when(unix.BPF_JEQ, protocol, answer(allow))
-	}
-	return append(f, answer(eprotonosupport)...)
-}
+func protocolRule(protocols ...uint32) filter { return decide(2, protocols, allow, eprotonosupport) }
 
 // internetRule allows TCP and UDP. By the type too: what is the protocol of
 // others, where none is named, depends on the modules that the kernel has.
@@ -234,15 +228,6 @@ func socketpairRule(around Surroundings) filter {
 		return append(f, answer(eafnosupport)...)
 	}
 	return append(f, answer(allow)...)
-}
-
-// personalityRule allows to ask for the personality, and to keep it.
-func personalityRule() filter {
-	f := filter{}
-	f.loadArg(0)
-	f.when(unix.BPF_JEQ, 0, answer(allow))
-	f.when(unix.BPF_JEQ, ^uint32(0), answer(allow))
-	return append(f, answer(eperm)...)
 }
 
 // prlimitRule allows a process to set limits of its own only.
