@@ -35,7 +35,7 @@ func bubblewrap(workspace string) []string {
 }
 
 // BenchmarkFullAgainstBubblewrap measures, in turns, a program without sandbox,
-// in bubblewrap, in an enclosure that was ready and in one that was not. Of
+// in bubblewrap, in a jail process that was ready and in one that was not. Of
 // each it reports the median, which other load on the machine moves least.
 func BenchmarkFullAgainstBubblewrap(b *testing.B) {
 	if _, err := exec.LookPath("bwrap"); err != nil {
@@ -61,9 +61,9 @@ func BenchmarkFullAgainstBubblewrap(b *testing.B) {
 	}
 	took := make([][]time.Duration, len(ways))
 	for b.Loop() {
-		backend.DropSpare()
+		backend.DropWarm()
 		for i, way := range ways {
-			backend.AwaitSpare()
+			backend.AwaitWarm()
 			start := time.Now()
 			if err := way.run(); err != nil {
 				b.Fatalf("%s: %v", way.name, err)

@@ -53,17 +53,17 @@ func entriesLike(dir string, patterns ...string) (names []string) {
 	return names
 }
 
-// environmentHome returns the directory of the interpreter of which a virtual
-// environment was made, by its absolute path, or nothing that is there.
-func environmentHome(dir string) string {
-	file, err := os.Open(filepath.Join(dir, environmentConfig))
+// setting returns the value of a name in a file with lines "name = value", or
+// nothing.
+func setting(file, name string) string {
+	opened, err := os.Open(file)
 	if err != nil {
 		return ""
 	}
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), "=")
-		if value = strings.TrimSpace(value); strings.TrimSpace(name) == "home" && filepath.IsAbs(value) {
+	defer opened.Close()
+	for lines := bufio.NewScanner(opened); lines.Scan(); {
+		key, value, _ := strings.Cut(lines.Text(), "=")
+		if value = strings.TrimSpace(value); strings.TrimSpace(key) == name && value != "" {
 			return value
 		}
 	}

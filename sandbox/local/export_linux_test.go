@@ -9,37 +9,37 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
 )
 
-// AwaitSpare returns when no spare enclosure is being made.
-func (b *Backend) AwaitSpare() { b.spares.making.Wait() }
+// AwaitWarm returns when no warm jail process is being made.
+func (b *Backend) AwaitWarm() { b.warm.work.Wait() }
 
-// DropSpare makes the next run start without a spare enclosure.
-func (b *Backend) DropSpare() {
-	b.AwaitSpare()
-	b.spares.mu.Lock()
-	ready := b.spares.ready
-	b.spares.mu.Unlock()
+// DropWarm makes the next run start without a warm jail process.
+func (b *Backend) DropWarm() {
+	b.AwaitWarm()
+	b.warm.mu.Lock()
+	ready := b.warm.ready
+	b.warm.mu.Unlock()
 	if ready == nil {
 		return
 	}
-	b.spares.expire(ready)
-	b.AwaitSpare()
+	b.warm.expire(ready)
+	b.AwaitWarm()
 }
 
-// Spare gives the process id of the spare enclosure's supervisor, or 0.
-func (b *Backend) Spare() int {
-	b.AwaitSpare()
-	b.spares.mu.Lock()
-	defer b.spares.mu.Unlock()
-	if b.spares.ready == nil {
+// Spare gives the process id of the warm jail process's supervisor, or 0.
+func (b *Backend) WarmPID() int {
+	b.AwaitWarm()
+	b.warm.mu.Lock()
+	defer b.warm.mu.Unlock()
+	if b.warm.ready == nil {
 		return 0
 	}
-	return b.spares.ready.supervisor.PID()
+	return b.warm.ready.supervisor.PID()
 }
 
-// SystemChanged tells whether replace changes what a scene of a file shows.
+// SystemChanged reports whether replace changes what a snapshot of a file shows.
 func SystemChanged(name string, replace func()) (bool, error) {
 	s := &system{layout: layout{mounts: []jail.Mount{{Source: name, Target: name}}}}
-	before, err := s.look()
+	before, err := s.snapshot()
 	if err != nil {
 		return false, err
 	}

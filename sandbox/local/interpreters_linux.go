@@ -150,8 +150,9 @@ func (l *layout) pythonOf(dir, name string) (parts []string, links []jail.Link, 
 	}
 	if pathname.Within(program, dir) && isNative(program) {
 		parts = append(parts, program)
-		program, _, err = follow(filepath.Join(environmentHome(dir), name))
-		if err != nil {
+		home := setting(filepath.Join(dir, environmentConfig), "home") // where that is
+		program, _, err = follow(filepath.Join(home, name))
+		if err != nil || !filepath.IsAbs(home) {
 			return parts, links, nil // one of the others is there
 		}
 	}

@@ -146,10 +146,13 @@ func (l *layout) look(name string) (string, bool) {
 	return "", false
 }
 
-// leadsIntoShown reports whether programs see what a path leads to.
-func (l *layout) leadsIntoShown(name string) bool {
+// leadsInto reports whether a path, links and ".." followed, is below a
+// directory or what programs see. What is elsewhere on the machine is for nobody
+// to learn.
+func (l *layout) leadsInto(name, dir string) bool {
 	real, err := filepath.EvalSymlinks(name)
-	return err == nil && l.holds(real)
+	realDir, dirErr := filepath.EvalSymlinks(dir)
+	return err == nil && (dirErr == nil && pathname.Within(real, realDir) || l.holds(real))
 }
 
 // environ is the part of the environment that is the same in all runs.
@@ -162,7 +165,7 @@ func (l *layout) environ() map[string]string {
 	return env
 }
 
-// root gives what of the file system is the same in all runs.
+// root returns what of the file system is the same in all runs.
 func (l *layout) root() *jail.Root {
 	return &jail.Root{Mounts: slices.Clone(l.mounts), Files: ownFiles, Links: l.links, TmpBytes: tmpBytes}
 }
@@ -205,27 +208,27 @@ var restrictedFiles = []string{
 	"/sys/devices/system/cpu", "/sys/fs/cgroup/cpu.max",
 }
 
-// restrictedRights gives what programs may do in the server's own file system.
+// restrictedRights returns what programs may do in the server's own file system.
 func (l *layout) restrictedRights(spec sandbox.Spec) jail.Rights {
-	rights := jail.Rights{Shared: true}
+	read := slices.Clone(restrictedFiles)
 	for _, mount := range slices.Concat(l.mounts, l.present()) {
-		rights.Landlock = append(rights.Landlock, jail.Grant{Path: mount.Target})
+		read = append(read, mount.Target)
 	}
 	for _, link := range l.links {
 		if pathname.Within(link.Path, "/etc") {
-			rights.Landlock = append(rights.Landlock, jail.Grant{Path: link.Path})
+			read = append(read, link.Path)
 		}
 	}
-	for _, name := range restrictedFiles {
+	if spec.SkillDir != "" {
+		read = append(read, spec.SkillDir)
+	}
+	rights := jail.Rights{Shared: true, Landlock: []jail.Grant{
+		{Path: spec.Workspace, Write: true}, {Path: scratch.Owned(spec), Write: true},
+		{Path: "/dev/null", WriteFiles: true}, {Path: "/dev/zero", WriteFiles: true}, {Path: "/dev/full", WriteFiles: true},
+		{Path: "/dev/random", WriteFiles: true}, {Path: "/dev/urandom", WriteFiles: true},
+	}}
+	for _, name := range read {
 		rights.Landlock = append(rights.Landlock, jail.Grant{Path: name})
 	}
-	for _, name := range []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"} {
-		rights.Landlock = append(rights.Landlock, jail.Grant{Path: name, WriteFiles: true})
-	}
-	if spec.SkillDir != "" {
-		rights.Landlock = append(rights.Landlock, jail.Grant{Path: spec.SkillDir})
-	}
-	rights.Landlock = append(rights.Landlock,
-		jail.Grant{Path: spec.Workspace, Write: true}, jail.Grant{Path: scratch.Owned(spec), Write: true})
 	return rights
 }

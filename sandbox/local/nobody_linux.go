@@ -4,9 +4,11 @@ package local
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +18,34 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/chown"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
+
+// nobody is the user and the group that programs of root are on the host.
+const nobody = 65534
+
+// runsAsNobody reports whether the server is root and may act for other users.
+func runsAsNobody() bool {
+	if os.Geteuid() != 0 {
+		return false
+	}
+	for _, file := range []string{"/proc/self/uid_map", "/proc/self/gid_map"} {
+		mapping, err := os.ReadFile(file)
+		if err != nil || !covers(string(mapping), nobody) {
+			return false
+		}
+	}
+	return true
+}
+
+// covers reports whether an ID is part of a mapping, as /proc/self/uid_map has it.
+func covers(mapping string, id uint64) bool {
+	for line := range strings.Lines(mapping) {
+		var first, host, count uint64
+		if n, err := fmt.Sscan(line, &first, &host, &count); n == 3 && err == nil && id >= first && id-first < count {
+			return true
+		}
+	}
+	return false
+}
 
 // neededForNobody is what root must be able to do to run programs as nobody
 // without namespaces, to end them, and to tidy up after them.

@@ -3,7 +3,6 @@
 package local
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"os"
@@ -83,16 +82,8 @@ func (l *layout) nodePackages(program string) {
 
 // npmPrefix returns the prefix that the user has set for npm.
 func (l *layout) npmPrefix() string {
-	prefix := cmp.Or(os.Getenv("NPM_CONFIG_PREFIX"), os.Getenv("npm_config_prefix"))
-	file, err := os.Open(cmp.Or(os.Getenv("NPM_CONFIG_USERCONFIG"), filepath.Join(l.home, ".npmrc")))
-	if err == nil {
-		defer file.Close()
-		for lines := bufio.NewScanner(file); prefix == "" && lines.Scan(); {
-			if name, value, _ := strings.Cut(lines.Text(), "="); strings.TrimSpace(name) == "prefix" {
-				prefix = strings.Trim(strings.TrimSpace(value), `"'`)
-			}
-		}
-	}
+	config := cmp.Or(os.Getenv("NPM_CONFIG_USERCONFIG"), filepath.Join(l.home, ".npmrc"))
+	prefix := cmp.Or(os.Getenv("NPM_CONFIG_PREFIX"), os.Getenv("npm_config_prefix"), strings.Trim(setting(config, "prefix"), `"'`))
 	for _, home := range []string{"~/", "${HOME}/", "$HOME/"} {
 		if rest, found := strings.CutPrefix(prefix, home); found && l.home != "" {
 			prefix = filepath.Join(l.home, rest)

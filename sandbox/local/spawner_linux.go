@@ -3,9 +3,15 @@
 package local
 
 import (
+	"errors"
+	"os"
 	"os/exec"
 	"runtime"
 	"sync"
+	"syscall"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
+	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
 )
 
 // spawner starts processes, all from one thread: a process that asked to die
@@ -31,9 +37,6 @@ func (s *spawner) serve() {
 	}
 }
 
-// start starts a command.
-func (s *spawner) start(command *exec.Cmd) error { return s.do(command.Start) }
-
 // do calls a function on the thread.
 func (s *spawner) do(call func() error) error {
 	result := make(chan error)
@@ -45,4 +48,28 @@ func (s *spawner) do(call func() error) error {
 func (s *spawner) close() {
 	s.closed.Do(func() { close(s.work) })
 	<-s.done
+}
+
+// startIdle starts a process that does nothing: a supervisor whose orders never
+// come. It ends with the pipe by which they would, and so with the server.
+func startIdle(attr *syscall.SysProcAttr) (pid int, end func(), err error) {
+	orders, control, err := os.Pipe()
+	if err != nil {
+		return 0, nil, err
+	}
+	idle := &exec.Cmd{
+		Path:        supervisor.SelfExe,
+		Args:        []string{jail.Name},
+		Env:         []string{"GOMAXPROCS=1"},
+		ExtraFiles:  []*os.File{orders},
+		SysProcAttr: attr,
+	}
+	if err := errors.Join(idle.Start(), orders.Close()); err != nil {
+		return 0, nil, errors.Join(err, control.Close())
+	}
+	return idle.Process.Pid, sync.OnceFunc(func() {
+		idle.Process.Kill()
+		control.Close()
+		idle.Wait()
+	}), nil
 }

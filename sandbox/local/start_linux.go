@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
@@ -28,120 +27,102 @@ const (
 	ownMemoryBytes = 16 << 20
 )
 
-// view is where a run's directories are for its program.
-type view struct{ skill, workspace, private string }
-
-func (s *system) view(spec sandbox.Spec) view {
+// dirs returns a run's directories as its program sees them.
+func (s *system) dirs(spec sandbox.Spec) command.Dirs {
+	at, own := command.Dirs{Skill: spec.SkillDir, Workspace: spec.Workspace}, scratch.Owned(spec)
 	if s.tier == Full {
-		return view{skill: skillDir, workspace: workspace, private: private}
+		at.Workspace, own = workspace, private
+		if at.Skill != "" {
+			at.Skill = skillDir
+		}
 	}
-	return view{skill: spec.SkillDir, workspace: spec.Workspace, private: scratch.Owned(spec)}
+	at.Home, at.Tmp = filepath.Join(own, scratch.Home), filepath.Join(own, scratch.Tmp)
+	return at
 }
 
-// check finds the program of a spec and gives what starts it.
+// check finds the program of a spec and returns what starts it.
 func (s *system) check(spec sandbox.Spec) (process.Start, error) {
-	view := s.view(spec)
-	argv, err := command.Line(spec, view.skill, s.lookup(spec, view))
+	at := s.dirs(spec)
+	argv, err := command.Line(spec, at.Skill, s.lookup(spec, at))
 	if err != nil {
 		return nil, err
-	}
-	at := command.Dirs{
-		Workspace: view.workspace,
-		Home:      filepath.Join(view.private, scratch.Home), Tmp: filepath.Join(view.private, scratch.Tmp),
-	}
-	if spec.SkillDir != "" {
-		at.Skill = view.skill
 	}
 	environ, err := command.Environ(spec, s.base, at)
 	if err != nil {
 		return nil, err
 	}
-	orders := jail.Orders{Argv: argv, Env: environ, Dir: view.workspace}
+	orders := jail.Orders{Argv: argv, Env: environ, Dir: at.Workspace}
 	if spec.InSkill {
-		orders.Dir = view.skill
+		orders.Dir = at.Skill
 	}
 	return func(_ context.Context, streams *process.Streams) (process.Tree, error) {
 		return s.start(spec, orders, streams)
 	}, nil
 }
 
-// lookup gives the [command.Lookup] of a run: what is found must be visible.
-func (s *system) lookup(spec sandbox.Spec, view view) command.Lookup {
+// lookup returns the [command.Lookup] of a run: what is found must be visible.
+func (s *system) lookup(spec sandbox.Spec, at command.Dirs) command.Lookup {
+	own := [][2]string{{at.Skill, spec.SkillDir}, {at.Workspace, spec.Workspace}, {filepath.Dir(at.Home), scratch.Owned(spec)}}
 	return func(name string) (string, bool) {
-		for _, dir := range [][2]string{{view.skill, spec.SkillDir}, {view.workspace, spec.Workspace}, {view.private, scratch.Owned(spec)}} {
+		for _, dir := range own {
 			if rest, found := strings.CutPrefix(name, dir[0]+"/"); found && dir[1] != "" {
 				file, ok := s.layout.path.Look(filepath.Join(dir[1], rest))
-				return name, ok && (leadsInto(file, dir[1]) || s.layout.leadsIntoShown(file))
+				return name, ok && s.layout.leadsInto(file, dir[1])
 			}
 		}
 		return s.layout.look(name)
 	}
 }
 
-// leadsInto tells whether a path, links and ".." followed, is below a
-// directory. What is elsewhere on the machine is for nobody to learn.
-func leadsInto(name, dir string) bool {
-	realName, nameErr := filepath.EvalSymlinks(name)
-	realDir, dirErr := filepath.EvalSymlinks(dir)
-	return nameErr == nil && dirErr == nil && pathname.Within(realName, realDir)
-}
-
-// start has a supervisor start a program: the spare one if there is one.
+// start has a supervisor start a program: the warm one if there is one.
 func (s *system) start(spec sandbox.Spec, orders jail.Orders, streams *process.Streams) (process.Tree, error) {
 	order := supervisor.Order{
 		Orders:  &orders,
 		Streams: supervisor.Streams{Stdin: streams.Stdin, Stdout: streams.Stdout, Stderr: streams.Stderr},
 	}
 	orders.Limits = s.limits(spec.Limits)
-	if s.tier == Full {
-		files, err := s.enclose(spec, &orders, &order)
-		if err != nil {
-			return nil, setupFailed(err)
-		}
-		defer closeAll(files)
-	} else if err := s.restrict(spec, &orders, &order); err != nil {
+	if err := s.grant(spec, &orders, &order); err != nil {
 		return nil, setupFailed(err)
 	}
+	defer closeAll(order.Files)
 	for {
-		jail, spare, err := s.spares.take(spec)
+		jail, ready, err := s.warm.take(spec)
 		if err != nil {
 			return nil, setupFailed(err)
 		}
-		jail.seclude(orders.Mounts)
+		jail.markPrivate(orders.Mounts)
 		tree, err := jail.run(order)
-		if spare && errors.Is(err, supervisor.ErrGone) {
+		if ready && errors.Is(err, supervisor.ErrGone) {
 			continue // anything may have killed it
 		}
 		if err != nil {
 			return nil, startFailed(err)
 		}
-		s.spares.prepare(spec.Limits)
+		s.warm.prepare(spec.Limits)
 		return tree, nil
 	}
 }
 
-// enclose adds to orders what is the run's own in its file system.
-func (s *system) enclose(spec sandbox.Spec, orders *jail.Orders, order *supervisor.Order) (files []*os.File, err error) {
+// grant adds to orders what a run sees and may do: mounts of its own, or rights
+// in the server's file system.
+func (s *system) grant(spec sandbox.Spec, orders *jail.Orders, order *supervisor.Order) (err error) {
+	if s.tier == Restricted {
+		orders.Rights = s.layout.restrictedRights(spec)
+		if !s.asNobody {
+			return nil
+		}
+		orders.Rights.User, order.Owner = nobody, nobody
+		return giveToNobody(spec)
+	}
 	orders.Mounts, orders.Rights = s.layout.ownMounts(spec), fullRights
-	if s.owners == nil {
-		return nil, nil
+	if s.idmaps != nil {
+		order.Owner = nobody
+		order.Files, err = s.idmaps.detach(orders.Mounts)
 	}
-	order.Owner = nobody
-	order.Files, err = s.owners.detach(orders.Mounts)
-	return order.Files, err
+	return err
 }
 
-// restrict adds to orders what a run may do in the server's own file system.
-func (s *system) restrict(spec sandbox.Spec, orders *jail.Orders, order *supervisor.Order) error {
-	orders.Rights = s.layout.restrictedRights(spec)
-	if !s.asNobody {
-		return nil
-	}
-	orders.Rights.User, order.Owner = nobody, nobody
-	return giveToNobody(spec)
-}
-
-// runLimits gives the limits of the run as a whole. In the tier full, that of
+// runLimits returns the limits of the run as a whole. In the tier full, that of
 // a user's processes is one of the run.
 func (s *system) runLimits(l sandbox.Limits) cgroup.Limits {
 	limits := cgroup.Limits{MemoryBytes: l.MemoryBytes + ownMemoryBytes}
@@ -151,7 +132,7 @@ func (s *system) runLimits(l sandbox.Limits) cgroup.Limits {
 	return limits
 }
 
-// limits gives the resource limits of each process.
+// limits returns the resource limits of each process.
 func (s *system) limits(l sandbox.Limits) []jail.Limit {
 	limits := []jail.Limit{
 		{Resource: unix.RLIMIT_CORE, Value: 0},

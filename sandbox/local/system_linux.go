@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -26,11 +27,11 @@ type system struct {
 	layout  layout
 	spawner *spawner
 	cgroups *cgroup.Place
-	owners  *owners // nil where programs run as the server's user
+	idmaps  *idmaps // nil where programs run as the server's user
 	private bool    // directories are shown by files of the run's own
 	// asNobody has the programs of root run as nobody in the tier restricted.
 	asNobody bool
-	spares   *spares
+	warm     *warm
 	base     map[string]string
 	aliases  *tempdir.Dir   // nil where there is none
 	endings  sync.WaitGroup // of what runs were in
@@ -64,12 +65,14 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 		return nil, errors.New("the kernel has no Landlock: it takes Linux 5.13 and \"landlock\" among the security modules of the boot parameter lsm=")
 	}
 	s.spawner = newSpawner()
-	s.cgroups = cgroup.Find(hold)
+	s.cgroups = cgroup.Find(func() (pid int, end func(), err error) {
+		return startIdle(&syscall.SysProcAttr{Setsid: true}) // no signal of a terminal
+	})
 	options.Logger.Debug("looked for a place for cgroups", "tier", tier, "place", s.cgroups.String())
 	if tier == Full && runsAsNobody() {
-		s.owners = newOwners(s.spawner)
+		s.idmaps = &idmaps{namespaces: make(map[[2]uint32]*os.File)}
 	}
-	s.spares = &spares{system: s}
+	s.warm = &warm{system: s}
 	s.private = tier == Full
 	s.asNobody = tier == Restricted && runsAsNobody() && holdsCapabilities(neededForNobody)
 	for {
@@ -82,7 +85,7 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 			s.layout.log(options.Logger.With("tier", tier))
 			return b, nil
 		}
-		if !s.concede(err) {
+		if !s.fallBack(err) {
 			return nil, errors.Join(err, b.Close())
 		}
 		options.Logger.Debug("the sandbox has less than it might", "tier", tier, "reason", err)
@@ -91,10 +94,25 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 	}
 }
 
+// fallBack reports whether an error is that of a kernel that can isolate
+// programs, but not in all that is asked for, which is not asked for then.
+func (s *system) fallBack(err error) bool {
+	if s.asNobody { // who may not go to where temporary files are, perhaps
+		s.asNobody = false
+		return true
+	}
+	var step *supervisor.StepError
+	if s.private && errors.As(err, &step) && step.Step == jail.StepCover {
+		s.private = false
+		return true
+	}
+	return false
+}
+
 // survey looks at what of the machine programs are to see.
 func (s *system) survey(options Options) error {
 	surroundings := options.surroundings()
-	surroundings.asOthers = s.owners != nil || s.asNobody
+	surroundings.asOthers = s.idmaps != nil || s.asNobody
 	surroundings.inPlace = s.asNobody
 	s.layout = newLayout(surroundings)
 	err := s.aliasPython()
@@ -104,10 +122,10 @@ func (s *system) survey(options Options) error {
 
 // release ends what New has started.
 func (s *system) release() {
-	s.spares.close()
+	s.warm.close()
 	s.endings.Wait()
-	if s.owners != nil {
-		s.owners.close()
+	if s.idmaps != nil {
+		s.idmaps.close()
 	}
 	s.closeAliases()
 	s.spawner.close()

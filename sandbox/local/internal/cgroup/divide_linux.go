@@ -15,7 +15,7 @@ import (
 // divideOne divides a cgroup that is this process's to divide: one around its
 // own, for which nobody has to move, else its own.
 func divideOne(own location) (hierarchy, error) {
-	if !hasController(own.mount, "memory") {
+	if !listed(own.mount, "cgroup.controllers", "memory") {
 		return nil, errors.New("there is no memory controller of version 2, and version 1 takes root")
 	}
 	around, err := delegated(own)
@@ -58,12 +58,12 @@ func delegated(own location) (around []string, err error) {
 	}
 }
 
-// isUnit tells whether a cgroup has the name of a unit of systemd.
+// isUnit reports whether a cgroup has the name of a unit of systemd.
 func isUnit(dir string) bool {
 	return slices.Contains([]string{".service", ".scope", ".slice"}, filepath.Ext(dir))
 }
 
-// isMarked tells whether systemd has marked a cgroup as delegated. The first
+// isMarked reports whether systemd has marked a cgroup as delegated. The first
 // mark is for all to see, since systemd 251; the second is for root.
 func isMarked(dir string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
@@ -75,7 +75,7 @@ func isMarked(dir string) bool {
 	return false
 }
 
-// isOwners tells whether a cgroup belongs to an ordinary user, who runs this.
+// isOwners reports whether a cgroup belongs to an ordinary user, who runs this.
 func isOwners(dir string) bool {
 	var stat unix.Stat_t
 	uid := os.Geteuid()
@@ -105,10 +105,7 @@ func enable(dir, controller string) error {
 	return write(dir, "cgroup.subtree_control", "+"+controller)
 }
 
-// hasController tells whether a cgroup can give a controller to its children.
-func hasController(dir, controller string) bool { return listed(dir, "cgroup.controllers", controller) }
-
-// listed tells whether a file of words has one.
+// listed reports whether a file of words has one.
 func listed(dir, name, word string) bool {
 	content, _ := os.ReadFile(filepath.Join(dir, name))
 	return slices.Contains(strings.Fields(string(content)), word)
@@ -165,14 +162,14 @@ func undivide(dir, only string) {
 	}
 }
 
-// isRoot tells whether a cgroup is the root of the whole hierarchy, which
+// isRoot reports whether a cgroup is the root of the whole hierarchy, which
 // alone has no type.
 func isRoot(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "cgroup.type"))
 	return errors.Is(err, os.ErrNotExist)
 }
 
-// isAlone tells whether this process is the only one in a cgroup.
+// isAlone reports whether this process is the only one in a cgroup.
 func isAlone(dir string) error {
 	content, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 	if err != nil {

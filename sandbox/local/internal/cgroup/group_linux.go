@@ -11,20 +11,13 @@ import (
 	"time"
 )
 
-// removalPatience is how long the kernel may take to see that a cgroup is
-// empty.
-const removalPatience = time.Second
+// removalTimeout is how long the kernel may take to see that a cgroup is empty.
+const removalTimeout = time.Second
 
-// Group bounds one run.
-type Group struct{ group }
-
-// Begun is called for a process that was started in the cgroup, before it does
-// anything.
-func (g *Group) Begun(pid int) error { return giveUpProtection(pid) }
-
-// giveUpProtection makes a process one that the kernel may kill for memory, as
-// it would spare those that have inherited it of a server that it must spare.
-func giveUpProtection(pid int) error {
+// ResetOOMScore makes a process that was started in a cgroup, and has done
+// nothing yet, one that the kernel may kill for memory: it would spare those
+// that have inherited that from a server which it must spare.
+func ResetOOMScore(pid int) error {
 	if !isProtected() {
 		return nil
 	}
@@ -33,8 +26,8 @@ func giveUpProtection(pid int) error {
 
 var isProtected = sync.OnceValue(func() bool { return readNumber("/proc/self", "oom_score_adj") < 0 })
 
-// group is what the versions do differently.
-type group interface {
+// Group bounds one run. It is what the versions do differently.
+type Group interface {
 	// Enter and Around have a process begin in the cgroup, and with it all
 	// that it will start: one by its attributes, the other around its start.
 	// The thread that calls Around must be locked.
@@ -46,7 +39,7 @@ type group interface {
 	WhenExhausted(kill func()) error
 	// Kill kills every process that is in it, where the kernel can do that.
 	Kill()
-	// Usage tells what was used.
+	// Usage returns what was used.
 	Usage() Usage
 	// Remove removes the cgroup of a run that has ended.
 	Remove() error
@@ -57,12 +50,21 @@ type Usage struct {
 	// PeakMemoryBytes is the most that was in use at once; 0 if it is not
 	// known.
 	PeakMemoryBytes int64
-	// OutOfMemory tells that more was wanted: processes were killed for it.
+	// OutOfMemory reports that more was wanted: processes were killed for it.
 	OutOfMemory bool
 	// CPUTime is that of all processes, the supervisor's among them; 0 if it
 	// is not known.
 	CPUTime time.Duration
 }
+
+// nowhere is the hierarchy where no cgroups can be made, for that reason.
+type nowhere struct{ reason error }
+
+func (n nowhere) String() string                 { return "none: " + n.reason.Error() }
+func (nowhere) bounds() (memory, processes bool) { return false, false }
+func (nowhere) dirs() []string                   { return nil }
+func (nowhere) open(Limits) (Group, error)       { return none{}, nil }
+func (nowhere) close() error                     { return nil }
 
 // none bounds nothing.
 type none struct{}
@@ -118,7 +120,7 @@ func readValue(dir, name, key string) int64 {
 
 // remove removes a cgroup whose processes are dead, or are about to be.
 func remove(dir string) error {
-	for deadline := time.Now().Add(removalPatience); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(removalTimeout); ; time.Sleep(time.Millisecond) {
 		err := os.Remove(dir)
 		if err == nil || errors.Is(err, os.ErrNotExist) || time.Now().After(deadline) {
 			return err

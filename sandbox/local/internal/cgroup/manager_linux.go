@@ -10,9 +10,7 @@ import (
 
 // manager is the connection to systemd: that of the machine for root, that of
 // the user for others.
-type manager struct {
-	bus *dbus.Conn
-}
+type manager struct{ *dbus.Conn }
 
 const (
 	managerName      = "org.freedesktop.systemd1"
@@ -41,10 +39,8 @@ func dialManager(ctx context.Context) (*manager, error) {
 	return &manager{bus}, nil
 }
 
-func (m *manager) close() error { return m.bus.Close() }
-
 func (m *manager) call(ctx context.Context, method string, args ...any) *dbus.Call {
-	return m.bus.Object(managerName, managerPath).CallWithContext(ctx, managerInterface+"."+method, 0, args...)
+	return m.Object(managerName, managerPath).CallWithContext(ctx, managerInterface+"."+method, 0, args...)
 }
 
 // property is one of a unit, as systemd takes it.
@@ -62,11 +58,11 @@ type auxiliary struct {
 // startScope makes a scope of a process, and waits until it is in it.
 func (m *manager) startScope(ctx context.Context, unit string, pid int) error {
 	removed := make(chan *dbus.Signal, 16)
-	m.bus.Signal(removed)
+	m.Signal(removed)
 	match := []dbus.MatchOption{
 		dbus.WithMatchSender(managerName), dbus.WithMatchInterface(managerInterface), dbus.WithMatchMember("JobRemoved"),
 	}
-	if err := m.bus.AddMatchSignalContext(ctx, match...); err != nil {
+	if err := m.AddMatchSignalContext(ctx, match...); err != nil {
 		return err
 	}
 	properties := []property{
@@ -96,7 +92,7 @@ func (m *manager) startScope(ctx context.Context, unit string, pid int) error {
 	}
 }
 
-// resultOf gives how a job ended, if that is what a signal tells.
+// resultOf returns how a job ended, if that is what a signal tells.
 func resultOf(signal *dbus.Signal, job dbus.ObjectPath) (result string, ended bool) {
 	var number uint32
 	var path dbus.ObjectPath

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -14,10 +15,8 @@ type membership struct{ controllers, path string }
 
 type memberships []membership
 
-func readMemberships() (memberships, error) { return membershipsOf("self") }
-
-// membershipsOf reads those of a process.
-func membershipsOf(process string) (all memberships, err error) {
+// readMemberships reads those of a process, by its name in /proc.
+func readMemberships(process string) (all memberships, err error) {
 	content, err := os.ReadFile(filepath.Join("/proc", process, "cgroup"))
 	if err != nil {
 		return nil, err
@@ -34,7 +33,7 @@ func membershipsOf(process string) (all memberships, err error) {
 // location is a directory of a hierarchy, and where that is mounted.
 type location struct{ dir, mount string }
 
-// separate gives the place in a controller's hierarchy of version 1.
+// separate returns the place in a controller's hierarchy of version 1.
 func (m memberships) separate(controller string) (location, error) {
 	for _, one := range m {
 		if listHas(one.controllers, controller) {
@@ -46,7 +45,7 @@ func (m memberships) separate(controller string) (location, error) {
 	return location{}, fmt.Errorf("the controller %s is not one of version 1", controller)
 }
 
-// unified gives the place in the hierarchy of version 2.
+// unified returns the place in the hierarchy of version 2.
 func (m memberships) unified() (location, error) {
 	for _, one := range m {
 		if one.controllers == "" {
@@ -76,11 +75,4 @@ func locate(path string, wanted func(kind, options string) bool) (location, erro
 	return location{}, errors.New("no cgroup of the server is mounted")
 }
 
-func listHas(list, item string) bool {
-	for one := range strings.SplitSeq(list, ",") {
-		if one == item {
-			return true
-		}
-	}
-	return false
-}
+func listHas(list, item string) bool { return slices.Contains(strings.Split(list, ","), item) }

@@ -15,7 +15,7 @@ const namePrefix = "skills-mcp-"
 // lastNumber is that of the newest cgroup of this process.
 var lastNumber atomic.Int64
 
-// newName gives a name that no other cgroup has.
+// newName returns a name that no other cgroup has.
 func newName() string {
 	return fmt.Sprintf("%s%d-%d", namePrefix, os.Getpid(), lastNumber.Add(1))
 }
@@ -23,23 +23,22 @@ func newName() string {
 // Place is where cgroups can be made. It is the same for all of a process,
 // whose own place in the hierarchy matters.
 type Place struct {
-	hold  Hold
+	idle  Idle
 	users int
 
-	mu     sync.RWMutex
-	kind   hierarchy // nil where there is none
-	reason error     // why there is none
+	mu   sync.RWMutex
+	kind hierarchy
 }
 
 // hierarchy is one of the two versions.
 type hierarchy interface {
 	fmt.Stringer
-	// bounds tells what can be bounded.
+	// bounds returns what can be bounded.
 	bounds() (memory, processes bool)
 	// dirs are where the cgroups are made.
 	dirs() []string
 	// open makes a cgroup.
-	open(Limits) (group, error)
+	open(Limits) (Group, error)
 	// close gives back what was taken to make cgroups.
 	close() error
 }
@@ -49,15 +48,17 @@ var (
 	shared *Place // nil where nobody uses it
 )
 
-// Find finds a place, or gives that which is in use. What servers that were
-// killed have left there is removed. The hold is asked for where a process has
-// to hold a scope of systemd. It must be closed once for every call.
-func Find(hold Hold) *Place {
+// Find finds a place, or returns that which is in use. What servers that were
+// killed have left there is removed. Idle is called where a scope of systemd
+// needs a process. The place must be closed once for every call.
+func Find(idle Idle) *Place {
 	mu.Lock()
 	defer mu.Unlock()
 	if shared == nil {
-		shared = &Place{hold: hold}
-		shared.kind, shared.reason = find(hold)
+		shared = &Place{idle: idle}
+		if err := shared.find(); err != nil {
+			shared.kind = nowhere{err}
+		}
 	} else {
 		shared.sweep()
 	}
@@ -69,35 +70,34 @@ func Find(hold Hold) *Place {
 func (p *Place) sweep() {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if p.kind == nil {
-		return
-	}
 	for _, dir := range p.kind.dirs() {
 		sweep(dir)
 	}
 }
 
-func find(hold Hold) (hierarchy, error) {
-	memberships, err := readMemberships()
+// find sets the hierarchy unless there is none.
+func (p *Place) find() error {
+	memberships, err := readMemberships("self")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if old := findSeparate(memberships); old != nil {
-		return old, nil
+		p.kind = old
+		return nil
 	}
 	own, err := memberships.unified()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	delegated, err := divideOne(own)
-	if err == nil {
-		return delegated, nil
+	found, err := divideOne(own)
+	if err != nil {
+		var scopeErr error
+		if found, scopeErr = newScope(own, p.idle); scopeErr != nil {
+			return errors.Join(err, scopeErr)
+		}
 	}
-	scope, scopeErr := newScope(own, hold)
-	if scopeErr == nil {
-		return scope, nil
-	}
-	return nil, errors.Join(err, scopeErr)
+	p.kind = found
+	return nil
 }
 
 // Close gives back what was taken for the place, once nobody uses it.
@@ -108,13 +108,6 @@ func (p *Place) Close() error {
 		return nil
 	}
 	shared = nil
-	return p.leave()
-}
-
-func (p *Place) leave() error {
-	if p.kind == nil {
-		return nil
-	}
 	return p.kind.close()
 }
 
@@ -122,19 +115,13 @@ func (p *Place) leave() error {
 func (p *Place) String() string {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if p.kind == nil {
-		return "none: " + p.reason.Error()
-	}
 	return p.kind.String()
 }
 
-// Bounds tells what of a run as a whole can be bounded.
+// Bounds returns what of a run as a whole can be bounded.
 func (p *Place) Bounds() (memory, processes bool) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if p.kind == nil {
-		return false, false
-	}
 	return p.kind.bounds()
 }
 
@@ -147,7 +134,7 @@ type Limits struct {
 }
 
 // Open makes a cgroup for a run.
-func (p *Place) Open(limits Limits) (*Group, error) {
+func (p *Place) Open(limits Limits) (Group, error) {
 	g, err := p.open(limits)
 	if errors.Is(err, os.ErrNotExist) {
 		if err = p.findAgain(); err == nil {
@@ -157,15 +144,12 @@ func (p *Place) Open(limits Limits) (*Group, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a cgroup: %w", err)
 	}
-	return &Group{group: g}, nil
+	return g, nil
 }
 
-func (p *Place) open(limits Limits) (group, error) {
+func (p *Place) open(limits Limits) (Group, error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if p.kind == nil {
-		return none{}, nil
-	}
 	return p.kind.open(limits)
 }
 
@@ -177,11 +161,9 @@ func (p *Place) findAgain() error {
 	if another, err := p.kind.open(Limits{MemoryBytes: 1 << 20}); err == nil { // somebody else has found it
 		return another.Remove()
 	}
-	kind, err := find(p.hold)
-	if err != nil {
+	gone := p.kind
+	if err := p.find(); err != nil {
 		return err
 	}
-	err = p.kind.close()
-	p.kind = kind
-	return err
+	return gone.close()
 }

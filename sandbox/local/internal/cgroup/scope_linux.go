@@ -13,41 +13,41 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemdPatience is how long systemd may take to make a scope. It takes
+// systemdTimeout is how long systemd may take to make a scope. It takes
 // milliseconds, but may have to start the user's bus first.
-const systemdPatience = 3 * time.Second
+const systemdTimeout = 3 * time.Second
 
-// Hold starts a process that does nothing, to be in a scope that would end
-// without any. It ends when let go, and with this process in any case.
-type Hold func() (pid int, letGo func(), err error)
+// Idle starts a process that does nothing, to be in a scope that would end
+// without any. It ends when end is called, and with this process in any case.
+type Idle func() (pid int, end func(), err error)
 
 // newScope has systemd make a scope, and divides that. A process holds it, so
 // that this one can stay where it is: what it starts may begin in the scope,
 // if the cgroup around both is this user's. It is not where a session of
 // logind is the server's place, itself a scope. Then this process moves to its
 // own, as with systemd-run.
-func newScope(own location, hold Hold) (_ hierarchy, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), systemdPatience)
+func newScope(own location, idle Idle) (_ hierarchy, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), systemdTimeout)
 	defer cancel()
 	manager, err := dialManager(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer manager.close()
-	holder, letGo, err := hold()
+	defer manager.Close()
+	holder, end, err := idle()
 	if err != nil {
 		return nil, fmt.Errorf("hold a scope: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			letGo()
+			end()
 		}
 	}()
 	unit := newName() + ".scope"
 	if err := manager.startScope(ctx, unit, holder); err != nil {
 		return nil, fmt.Errorf("have systemd make a scope: %w", err)
 	}
-	memberships, err := membershipsOf(strconv.Itoa(holder))
+	memberships, err := readMemberships(strconv.Itoa(holder))
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func newScope(own location, hold Hold) (_ hierarchy, err error) {
 	if mayMove(own.dir, scope.dir) {
 		err = toLeaf(scope.dir, "holder", holder)
 	} else if err = moveInto(ctx, manager, unit, own, scope.dir); err == nil {
-		letGo() // this process holds it now
+		end() // this process holds it now
 	}
 	if err != nil {
 		return nil, err
@@ -68,11 +68,11 @@ func newScope(own location, hold Hold) (_ hierarchy, err error) {
 		return nil, err
 	}
 	// Without a process, systemd removes the scope.
-	h.undo = func() error { letGo(); return nil }
+	h.undo = func() error { end(); return nil }
 	return h, nil
 }
 
-// mayMove tells whether this user may move processes from one cgroup to
+// mayMove reports whether this user may move processes from one cgroup to
 // another, which is so if that around both is the user's too.
 func mayMove(from, to string) bool {
 	around := from

@@ -53,7 +53,7 @@ func given(dirs ...string) []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
 }
 
-func (h *separate) open(limits Limits) (_ group, err error) {
+func (h *separate) open(limits Limits) (_ Group, err error) {
 	g, name := new(separateGroup), newName()
 	defer func() {
 		if err != nil {

@@ -26,9 +26,9 @@ func lock(dir string) (*os.File, error) {
 	return file, nil
 }
 
-// lockPatience is how long the last process of a server may take to die that
+// lockTimeout is how long the last process of a server may take to die that
 // was killed while it started another one, which has the lock too until then.
-const lockPatience = time.Second
+const lockTimeout = time.Second
 
 // sweep removes what servers that are no more have left in a directory. That a
 // process id is unknown here does not prove it, as the server may be in
@@ -36,7 +36,7 @@ const lockPatience = time.Second
 func sweep(dir string) {
 	names, _ := filepath.Glob(filepath.Join(dir, namePrefix+"*")) // the pattern is well-formed
 	names = slices.DeleteFunc(names, func(name string) bool { return !isOrphan(name) })
-	for deadline := time.Now().Add(lockPatience); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(lockTimeout); ; time.Sleep(time.Millisecond) {
 		names = slices.DeleteFunc(names, sweepOne)
 		if len(names) == 0 || time.Now().After(deadline) {
 			return
@@ -44,14 +44,14 @@ func sweep(dir string) {
 	}
 }
 
-// isOrphan tells that no process has the id of a cgroup's server.
+// isOrphan reports that no process has the id of a cgroup's server.
 func isOrphan(name string) bool {
 	owner, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(name), namePrefix), "-")
 	pid, err := strconv.Atoi(owner)
 	return err == nil && unix.Kill(pid, 0) == unix.ESRCH
 }
 
-// sweepOne removes a cgroup, and tells whether nothing more can be done.
+// sweepOne removes a cgroup, and reports whether nothing more can be done.
 func sweepOne(name string) bool {
 	file, err := lock(name)
 	if err != nil {

@@ -35,9 +35,7 @@ func (h *unified) close() error {
 	return h.undo()
 }
 
-func (h *unified) open(limits Limits) (group, error) { return h.openGroup(limits) }
-
-func (h *unified) openGroup(limits Limits) (_ *unifiedGroup, err error) {
+func (h *unified) open(limits Limits) (_ Group, err error) {
 	g := &unifiedGroup{dir: filepath.Join(h.dir, newName())}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		return nil, err
@@ -63,7 +61,7 @@ func (h *unified) openGroup(limits Limits) (_ *unifiedGroup, err error) {
 // try makes a cgroup and has a process begin in it, which fails to execute
 // anything and so is never seen.
 func (h *unified) try() error {
-	g, err := h.openGroup(Limits{MemoryBytes: 1 << 30, Processes: 1 << 10})
+	g, err := h.open(Limits{MemoryBytes: 1 << 30, Processes: 1 << 10})
 	if err != nil {
 		return err
 	}

@@ -15,9 +15,9 @@ import (
 
 const mountTable = "/proc/self/mountinfo"
 
-// scene is what an enclosure was made of, as it was then: an enclosure has the
+// snapshot is what a jail process was made of, as it was then: a jail process has the
 // mounts of that time, also where a run's directories are.
-type scene struct {
+type snapshot struct {
 	layout *layout
 	files  []file
 	mounts string // the table
@@ -27,7 +27,7 @@ type scene struct {
 // file identifies a file.
 type file struct{ dev, ino uint64 }
 
-func (s *system) look() (*scene, error) {
+func (s *system) snapshot() (*snapshot, error) {
 	// Not by os.Open: Go's poller would be told of changes in our place.
 	table, err := unix.Open(mountTable, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -38,15 +38,15 @@ func (s *system) look() (*scene, error) {
 		unix.Close(table)
 		return nil, err
 	}
-	return &scene{layout: &s.layout, files: s.layout.identify(), mounts: string(mounts), table: table}, nil
+	return &snapshot{layout: &s.layout, files: s.layout.identify(), mounts: string(mounts), table: table}, nil
 }
 
-func (s *scene) close() { unix.Close(s.table) }
+func (s *snapshot) close() { unix.Close(s.table) }
 
-// changed tells whether what a run is to see is not what the enclosure has.
+// changed tells whether what a run is to see is not what the jail process has.
 // The kernel tells that any mounts have changed by an exceptional condition of
 // the file that lists them.
-func (s *scene) changed(spec sandbox.Spec) bool {
+func (s *snapshot) changed(spec sandbox.Spec) bool {
 	if !slices.Equal(s.files, s.layout.identify()) {
 		return true
 	}
@@ -83,6 +83,17 @@ func mountsAt(table string, dirs []string) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// hasMountsBelow reports whether something is mounted below a directory.
+func hasMountsBelow(table, dir string) bool {
+	dir = escapes.Replace(dir) + "/"
+	for line := range strings.Lines(table) {
+		if fields := strings.Fields(line); len(fields) > 4 && strings.HasPrefix(fields[4], dir) {
+			return true
+		}
+	}
+	return false
 }
 
 // identify tells which files and directories of the system there are now.

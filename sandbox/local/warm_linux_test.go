@@ -18,14 +18,14 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 )
 
-// openTier opens a backend that has run a program, and so has a spare enclosure.
+// openTier opens a backend that has run a program, and so has a warm jail process.
 func openTier(t *testing.T, tier local.Tier) *local.Backend {
 	t.Helper()
 	backend := opener(tier)(t).(*local.Backend)
 	t.Cleanup(func() { backend.Close() })
 	say(t, backend, sandbox.Spec{Shell: "true"})
-	if backend.Spare() == 0 {
-		t.Fatal("there is no spare enclosure")
+	if backend.WarmPID() == 0 {
+		t.Fatal("there is no warm jail process")
 	}
 	return backend
 }
@@ -50,7 +50,7 @@ func network(pid int) string {
 	return link
 }
 
-// An enclosure that was ready is used, once.
+// A jail process that was ready is used, once.
 func TestSparesAreUsedOnce(t *testing.T) {
 	t.Parallel()
 	for _, tier := range []local.Tier{local.Full, local.Restricted} {
@@ -58,9 +58,9 @@ func TestSparesAreUsedOnce(t *testing.T) {
 		for range 3 {
 			program, want := `ls -A /tmp; touch /tmp/left; readlink /proc/self/ns/net; sleep 1000 &`, ""
 			if tier == local.Full {
-				want = network(backend.Spare())
+				want = network(backend.WarmPID())
 			} else {
-				program, want = `echo $PPID; sleep 1000 &`, strconv.Itoa(backend.Spare())
+				program, want = `echo $PPID; sleep 1000 &`, strconv.Itoa(backend.WarmPID())
 			}
 			if got := say(t, backend, sandbox.Spec{Shell: program}); want != "" && got != want+"\n" {
 				t.Errorf("%s: the program ran in %q, want %q and no file", tier, got, want)
@@ -70,12 +70,12 @@ func TestSparesAreUsedOnce(t *testing.T) {
 	asNobodyToo(t)
 }
 
-// Anything may kill an enclosure that waits.
+// Anything may kill a jail process that waits.
 func TestLostSparesAreReplaced(t *testing.T) {
 	t.Parallel()
 	for _, tier := range []local.Tier{local.Full, local.Restricted} {
 		backend := openTier(t, tier)
-		if err := unix.Kill(backend.Spare(), unix.SIGKILL); err != nil {
+		if err := unix.Kill(backend.WarmPID(), unix.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 		workspace := t.TempDir()
@@ -86,23 +86,23 @@ func TestLostSparesAreReplaced(t *testing.T) {
 	asNobodyToo(t)
 }
 
-// An enclosure has the limits that it was made with.
+// A jail process has the limits that it was made with.
 func TestSparesForOtherLimitsAreNotUsed(t *testing.T) {
 	t.Parallel()
 	backend := openTier(t, local.Full)
 	if strings.Contains(backend.Info().Notice, "bounded for each process") {
 		t.Skip("this machine has no memory cgroup to use")
 	}
-	spare := backend.Spare()
+	warm := backend.WarmPID()
 	hog := sandbox.Spec{Shell: "head -c 60000000 /dev/zero | tail -c 60000000 | wc -c", Workspace: t.TempDir()}
 	hog.Limits.MemoryBytes = 32 << 20
 	result, err := backend.Run(t.Context(), hog)
 	if err != nil || result.Status != sandbox.OutOfMemory {
 		t.Errorf("ended as %q: %v", result.Status, err)
 	}
-	backend.AwaitSpare()
-	if err := unix.Kill(spare, 0); err != unix.ESRCH {
-		t.Errorf("the enclosure that does not fit is there still: %v", err)
+	backend.AwaitWarm()
+	if err := unix.Kill(warm, 0); err != unix.ESRCH {
+		t.Errorf("the jail process that does not fit is there still: %v", err)
 	}
 }
 
@@ -110,17 +110,17 @@ func TestCloseEndsSpares(t *testing.T) {
 	t.Parallel()
 	for _, tier := range []local.Tier{local.Full, local.Restricted} {
 		backend := openTier(t, tier)
-		spare := backend.Spare()
+		warm := backend.WarmPID()
 		if err := backend.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := unix.Kill(spare, 0); err != unix.ESRCH {
-			t.Errorf("the enclosure is there after Close: %v", err)
+		if err := unix.Kill(warm, 0); err != unix.ESRCH {
+			t.Errorf("the jail process is there after Close: %v", err)
 		}
 	}
 }
 
-// What is mounted after an enclosure was made is seen in it: the directory
+// What is mounted after a jail process was made is seen in it: the directory
 // below, as its namespace has it, may be another's. The test runs again where
 // it may mount.
 func TestNewMountsAreSeen(t *testing.T) {
@@ -146,7 +146,7 @@ func TestNewMountsAreSeen(t *testing.T) {
 		t.Cleanup(func() { unix.Unmount(dir, 0) })
 	}
 	mount(t.TempDir())
-	want := network(backend.Spare())
+	want := network(backend.WarmPID())
 	if got := say(t, backend, sandbox.Spec{Shell: "readlink /proc/self/ns/net"}); got != want+"\n" {
 		t.Errorf("a mount that is no matter of the run's has it start in %q, not in %q", got, want)
 	}
@@ -163,7 +163,7 @@ func TestNewMountsAreSeen(t *testing.T) {
 		if got := say(t, backend, spec); got != content {
 			t.Errorf("the program sees the skill %q, want %q", got, content)
 		}
-		backend.AwaitSpare()
+		backend.AwaitWarm()
 	}
 	const below = "/usr/local" // the system's directory
 	mount(below)
@@ -175,7 +175,7 @@ func TestNewMountsAreSeen(t *testing.T) {
 	}
 }
 
-// What was replaced since an enclosure was made makes it useless.
+// What was replaced since a jail process was made makes it useless.
 func TestReplacedFilesOfTheSystemAreNoticed(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "ld.so.cache")

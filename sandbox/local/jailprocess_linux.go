@@ -17,23 +17,23 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
 )
 
-// enclosure is where one program is going to run: a supervisor that waits for
+// jailProcess is where one program is going to run: a supervisor that waits for
 // its orders, in namespaces and cgroups of its own. Nothing in it is of a
 // skill yet.
-type enclosure struct {
+type jailProcess struct {
 	system     *system
 	supervisor *supervisor.Supervisor
-	group      *cgroup.Group
+	group      cgroup.Group
 	mounts     string // the table, when it was made, in the tier full
 }
 
-// newEnclosure makes an enclosure for programs with such limits.
-func (s *system) newEnclosure(limits sandbox.Limits) (*enclosure, error) {
+// newJailProcess makes a jail process for programs with such limits.
+func (s *system) newJailProcess(limits sandbox.Limits) (*jailProcess, error) {
 	group, err := s.cgroups.Open(s.runLimits(limits))
 	if err != nil {
 		return nil, err
 	}
-	e := &enclosure{system: s, group: group}
+	p := &jailProcess{system: s, group: group}
 	config := supervisor.Config{
 		Name:    jail.Name,
 		Setting: new(jail.Setting),
@@ -41,7 +41,7 @@ func (s *system) newEnclosure(limits sandbox.Limits) (*enclosure, error) {
 		Start: func(command *exec.Cmd) error {
 			return s.spawner.do(func() error { return group.Around(command.Start) })
 		},
-		Placed: group.Begun,
+		Placed: cgroup.ResetOOMScore,
 	}
 	group.Enter(config.Attr)
 	if s.tier == Full {
@@ -50,15 +50,15 @@ func (s *system) newEnclosure(limits sandbox.Limits) (*enclosure, error) {
 			return nil, errors.Join(err, group.Remove())
 		}
 		root := s.layout.root()
-		e.mounts = string(table)
-		e.seclude(root.Mounts)
+		p.mounts = string(table)
+		p.markPrivate(root.Mounts)
 		config.Setting = &jail.Setting{Root: root}
 		s.separate(&config)
 	}
-	if e.supervisor, err = supervisor.Spawn(config); err != nil {
+	if p.supervisor, err = supervisor.Spawn(config); err != nil {
 		return nil, errors.Join(err, group.Remove())
 	}
-	return e, nil
+	return p, nil
 }
 
 // separate gives a supervisor namespaces of its own.
@@ -67,7 +67,7 @@ func (s *system) separate(config *supervisor.Config) {
 	// Its death is that of all. Elsewhere it must live on to kill the others.
 	config.Attr.Pdeathsig = syscall.SIGKILL
 	uid, gid := os.Geteuid(), os.Getegid()
-	if s.owners != nil {
+	if s.idmaps != nil {
 		uid, gid = nobody, nobody
 		config.Attr.Credential = &syscall.Credential{Uid: jail.UserID, Gid: jail.GroupID}
 		config.Attr.GidMappingsEnableSetgroups = true
@@ -81,31 +81,41 @@ func (s *system) separate(config *supervisor.Config) {
 	config.Attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SYS_TIME, unix.CAP_SETPCAP}
 }
 
-// run runs a program. The enclosure is used up, also by an error.
-func (e *enclosure) run(order supervisor.Order) (*run, error) {
-	tree, err := e.supervisor.Run(order)
-	if err != nil {
-		return nil, errors.Join(err, e.group.Remove())
+// markPrivate has directories shown by files of the run's own, so that no program
+// can lock what others use: those below which nothing is mounted. They have the
+// same names on the host, but for the skill, which is a copy without mounts.
+func (p *jailProcess) markPrivate(mounts []jail.Mount) {
+	for i := range mounts {
+		mount := &mounts[i]
+		mount.Private = p.system.private && mount.Dir && !mount.Writable && !hasMountsBelow(p.mounts, mount.Target)
 	}
-	if err := e.group.WhenExhausted(tree.Kill); err != nil {
+}
+
+// run runs a program. The jail process is used up, also by an error.
+func (p *jailProcess) run(order supervisor.Order) (*run, error) {
+	tree, err := p.supervisor.Run(order)
+	if err != nil {
+		return nil, errors.Join(err, p.group.Remove())
+	}
+	if err := p.group.WhenExhausted(tree.Kill); err != nil {
 		tree.Kill()
 		_, waitErr := tree.Wait()
 		tree.Close()
-		return nil, errors.Join(err, waitErr, e.group.Remove())
+		return nil, errors.Join(err, waitErr, p.group.Remove())
 	}
-	return &run{tree, e}, nil
+	return &run{tree, p}, nil
 }
 
-// dismiss ends an enclosure in which nothing is to run.
-func (e *enclosure) dismiss() {
-	e.supervisor.Dismiss()
-	e.group.Remove() // what remains is removed by the next server
+// dismiss ends a jail process in which nothing is to run.
+func (p *jailProcess) dismiss() {
+	p.supervisor.Dismiss()
+	p.group.Remove() // what remains is removed by the next server
 }
 
 // run is a program with all its processes.
 type run struct {
 	*supervisor.Tree
-	in *enclosure
+	in *jailProcess
 }
 
 // Wait implements [process.Tree].

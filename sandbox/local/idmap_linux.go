@@ -1,0 +1,101 @@
+//go:build amd64 || arm64
+
+package local
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
+)
+
+// idmaps show directories that belong to others to programs that run as
+// nobody, as if they were nobody's, and store what these write as the
+// others': by idmapped mounts, which take root to make.
+type idmaps struct {
+	mu         sync.Mutex
+	namespaces map[[2]uint32]*os.File // of user and group
+}
+
+func (m *idmaps) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, namespace := range m.namespaces {
+		namespace.Close()
+	}
+	m.namespaces = nil
+}
+
+// detach makes the mounts here that nobody could make, since nobody may not
+// go to the directory. The files are the mounts'. Owners are mapped for a run's
+// own directories alone: of all others programs read what anybody may.
+func (m *idmaps) detach(mounts []jail.Mount) (files []*os.File, err error) {
+	for i := range mounts {
+		mount := &mounts[i]
+		fd, err := m.mount(*mount)
+		if err != nil {
+			closeAll(files)
+			return nil, err
+		}
+		mount.Source, mount.File = "", len(files)
+		files = append(files, os.NewFile(uintptr(fd), mount.Target))
+	}
+	return files, nil
+}
+
+func (m *idmaps) mount(mount jail.Mount) (int, error) {
+	fd, err := unix.OpenTree(unix.AT_FDCWD, mount.Source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	if err != nil {
+		return -1, fmt.Errorf("open %s: %w", mount.Target, err)
+	}
+	idmap := 0
+	if isOwn(mount) {
+		idmap, err = m.of(fd)
+	}
+	if err == nil {
+		err = jail.Restrict(fd, mount, idmap)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// of returns a user namespace that maps the owner of a file to nobody.
+func (m *idmaps) of(fd int) (int, error) {
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return 0, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	owner := [2]uint32{stat.Uid, stat.Gid}
+	if m.namespaces[owner] == nil {
+		namespace, err := newNamespace(int(stat.Uid), int(stat.Gid))
+		if err != nil {
+			return 0, fmt.Errorf("map the owner: %w", err)
+		}
+		m.namespaces[owner] = namespace
+	}
+	return int(m.namespaces[owner].Fd()), nil
+}
+
+// newNamespace makes a user namespace by way of a process that lives no longer
+// than it takes to open it.
+func newNamespace(uid, gid int) (*os.File, error) {
+	pid, end, err := startIdle(&syscall.SysProcAttr{
+		Cloneflags:  unix.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: nobody, Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: gid, HostID: nobody, Size: 1}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	return os.Open(fmt.Sprintf("/proc/%d/ns/user", pid))
+}
