@@ -17,21 +17,27 @@ var reservedEnv = []string{"HOME", "PATH", "SKILL_DIR", "TMPDIR", "WORKSPACE"}
 // the run has none.
 type Dirs struct{ Skill, Workspace, Home, Tmp string }
 
-// Environ returns the environment of a run, sorted: the backend's own variables
-// in base, those that name its directories, and s.Env, which may replace all that are
-// not reserved. Errors are of type [sandbox.SetupError].
+// Environ returns the environment of a run, sorted: a PATH, the variables that
+// name its directories, those of the backend, and s.Env, which may replace all
+// that are not reserved. It is an allow-list: of the server's own environment
+// only TZ passes. Errors are of type [sandbox.SetupError].
 //
 // Python finds modules in the skill's directory, as on hosts that start
-// programs there, before those of base's PYTHONPATH. An empty or relative
+// programs there, before those of the backend's PYTHONPATH. An empty or relative
 // element would stand for the workspace, where other skills write.
-func Environ(s sandbox.Spec, base map[string]string, at Dirs) ([]string, error) {
-	merged := maps.Clone(base)
-	merged["HOME"], merged["TMPDIR"], merged["WORKSPACE"] = at.Home, at.Tmp, at.Workspace
-	merged["PYTHONNOUSERSITE"] = "1"
+func Environ(s sandbox.Spec, searchPath string, backend map[string]string, at Dirs) ([]string, error) {
+	merged := map[string]string{
+		"HOME": at.Home, "TMPDIR": at.Tmp, "WORKSPACE": at.Workspace,
+		"PATH": searchPath, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PYTHONNOUSERSITE": "1",
+	}
+	if zone, set := os.LookupEnv("TZ"); set {
+		merged["TZ"] = zone
+	}
+	maps.Copy(merged, backend)
 	if at.Skill != "" {
 		merged["SKILL_DIR"] = at.Skill
 		if separator := string(os.PathListSeparator); !strings.Contains(at.Skill, separator) {
-			merged["PYTHONPATH"] = strings.TrimSuffix(at.Skill+separator+base["PYTHONPATH"], separator)
+			merged["PYTHONPATH"] = strings.TrimSuffix(at.Skill+separator+backend["PYTHONPATH"], separator)
 		}
 	}
 	for name, value := range s.Env {

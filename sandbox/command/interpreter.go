@@ -48,8 +48,8 @@ var executableMagics = []string{
 	"\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe",
 }
 
-// interpreters gives the command lines, best first, that run a script of the
-// skill in dir: by its shebang, else by its extension. It gives nil for a
+// interpreters returns the command lines, best first, that run a script of the
+// skill in dir: by its shebang, else by its extension. It returns nil for a
 // native executable, which needs none.
 func interpreters(dir, script string) ([][]string, error) {
 	head, mode, err := readHead(dir, script)
@@ -76,10 +76,10 @@ func interpreters(dir, script string) ([][]string, error) {
 	}
 }
 
-// Interpreters gives the programs, best first, of which one is needed to run a
+// Interpreters returns the programs, best first, of which one is needed to run a
 // script of the skill in dir: names to be looked up on the sandbox's PATH, or
-// absolute paths. It gives none for a native executable. Errors are of type
-// [sandbox.SetupError]; they tell too that a file is no script.
+// absolute paths. It returns none for a native executable. Errors are of type
+// [sandbox.SetupError]; they say too that a file is no script.
 func Interpreters(dir, script string) ([]string, error) {
 	choices, err := interpreters(dir, script)
 	if err != nil {
@@ -92,7 +92,7 @@ func Interpreters(dir, script string) ([]string, error) {
 	return programs, nil
 }
 
-// readHead gives the start of a script and its mode.
+// readHead returns the start of a script and its mode.
 func readHead(dir, script string) ([]byte, fs.FileMode, error) {
 	if !fs.ValidPath(script) || script == "." || strings.ContainsRune(script, '\\') {
 		return nil, 0, &sandbox.SetupError{

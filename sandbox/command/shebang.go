@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// interpreterAliases are names that systems give to the same interpreter.
+// interpreterAliases are other names of an interpreter.
 var interpreterAliases = map[string]string{"python": "python3", "nodejs": "node"}
 
-// shebang gives the command lines, best first, that the first line of a
+// shebang returns the command lines, best first, that the first line of a
 // script asks for, or nil where there is none. Unlike Linux it splits the
 // line at every blank, as macOS and "env -S" do: what a script's author means
 // by "#!/usr/bin/env python3 -u" is plain. A byte order mark and a carriage
@@ -28,7 +28,7 @@ func shebang(head []byte) [][]string {
 	if path.Base(words[0]) == "env" {
 		words = withoutEnv(words)
 	}
-	return spellings(words)
+	return variants(words)
 }
 
 // withoutEnv takes "env" and its -S off a command line. Where env has more to
@@ -56,9 +56,9 @@ func withoutEnv(words []string) []string {
 	return rest
 }
 
-// spellings gives a command line with the program as written, then by its
+// variants returns a command line with the program as written, then by its
 // base name, for systems that keep it elsewhere, then by its alias.
-func spellings(words []string) [][]string {
+func variants(words []string) [][]string {
 	program, args := words[0], words[1:]
 	all := [][]string{words}
 	base := path.Base(program)

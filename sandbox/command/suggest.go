@@ -52,7 +52,7 @@ func suggest(root *os.Root, script string) string {
 	return "Scripts of this skill, nearest name first: " + strings.Join(quoted, ", ") + "."
 }
 
-// listScripts gives the paths of the regular files directly in scripts/.
+// listScripts returns the paths of the regular files directly in scripts/.
 func listScripts(root *os.Root) []string {
 	dir, err := root.OpenFile("scripts", os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

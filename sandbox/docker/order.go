@@ -2,7 +2,6 @@ package docker
 
 import (
 	"io"
-	"os"
 	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -42,16 +41,11 @@ func (b *Backend) order(spec sandbox.Spec) (protocol.Order, error) {
 	return order, nil
 }
 
-// environ returns the environment of one run. Of the server's own environment
-// only TZ passes.
+// environ returns the environment of one run.
 func environ(spec sandbox.Spec) ([]string, error) {
-	env := map[string]string{"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PATH": searchPath}
-	if zone, set := os.LookupEnv("TZ"); set {
-		env["TZ"] = zone
-	}
 	at := command.Dirs{Workspace: protocol.Workspace, Home: protocol.Home, Tmp: protocol.Tmp}
 	if spec.SkillDir != "" {
 		at.Skill = protocol.SkillDir
 	}
-	return command.Environ(spec, env, at)
+	return command.Environ(spec, searchPath, nil, at)
 }

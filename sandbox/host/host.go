@@ -45,12 +45,11 @@ type Options struct {
 type Backend struct {
 	runner *process.Runner
 	path   process.SearchPath
-	base   map[string]string // environment of all runs
 }
 
 var _ sandbox.Backend = (*Backend)(nil)
 
-// New gives a backend. It starts nothing until the first run. The error wraps
+// New returns a backend. It starts nothing until the first run. The error wraps
 // [sandbox.ErrUnavailable].
 func New(options Options) (*Backend, error) {
 	if options.Logger == nil {
@@ -62,12 +61,7 @@ func New(options Options) (*Backend, error) {
 	if err := prepare(); err != nil {
 		return nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, err)
 	}
-	b := &Backend{
-		runner: process.NewRunner(info, options.Logger),
-		path:   process.NewSearchPath(options.Path),
-	}
-	b.base = baseEnv(b.path)
-	return b, nil
+	return &Backend{runner: process.NewRunner(info, options.Logger), path: process.NewSearchPath(options.Path)}, nil
 }
 
 var info = sandbox.Info{

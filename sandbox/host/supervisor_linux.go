@@ -59,7 +59,7 @@ func prepareSelf() error {
 	if err := limit(); err != nil {
 		return err
 	}
-	return supervisor.CloseOnExec()
+	return closeOnExec("/proc/self/fd")
 }
 
 func startProgram(what program) (int, error) {

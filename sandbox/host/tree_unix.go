@@ -3,23 +3,15 @@
 package host
 
 import (
-	"bytes"
-	"os"
 	"os/exec"
-	"strconv"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 )
-
-// pipeDelay is how long one waits for the end of output that is held open by
-// something that is no process of the run any more.
-const pipeDelay = time.Second
 
 const bounded = "time, output and the life of their process group are bounded, and a process that leaves its group goes on"
 
@@ -29,37 +21,13 @@ type tree struct {
 	killed  atomic.Bool
 }
 
-// prepare keeps from programs what the server has inherited from its own
-// parent. What Go opens is marked already.
-func prepare() error {
-	open, err := os.ReadDir("/dev/fd")
-	if err != nil {
-		return err
-	}
-	for _, entry := range open {
-		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
-			unix.CloseOnExec(fd)
-		}
-	}
-	return nil
-}
+func prepare() error { return closeOnExec("/dev/fd") }
 
 // start starts a program in a session of its own. Errors are of type
 // [sandbox.SetupError].
 func start(what program, s *process.Streams) (process.Tree, error) {
-	command := &exec.Cmd{
-		Path:        what.Argv[0],
-		Args:        what.Argv,
-		Env:         what.Env,
-		Dir:         what.Dir,
-		Stdout:      s.Stdout,
-		Stderr:      s.Stderr,
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
-		WaitDelay:   pipeDelay,
-	}
-	if s.Stdin != nil {
-		command.Stdin = bytes.NewReader(s.Stdin)
-	}
+	command := what.command(s)
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := command.Start(); err != nil {
 		return nil, process.StartFailed(err)
 	}

@@ -1,11 +1,9 @@
 package host
 
 import (
-	"bytes"
 	"os/exec"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -13,10 +11,6 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 )
-
-// pipeDelay is how long one waits for the end of output that is held open by
-// something that is no process of the run any more.
-const pipeDelay = time.Second
 
 const bounded = "time, output and the life of their job object are bounded"
 
@@ -42,18 +36,7 @@ func start(what program, s *process.Streams) (process.Tree, error) {
 	if err != nil {
 		return nil, process.StartFailed(err)
 	}
-	command := &exec.Cmd{
-		Path:      what.Argv[0],
-		Args:      what.Argv,
-		Env:       what.Env,
-		Dir:       what.Dir,
-		Stdout:    s.Stdout,
-		Stderr:    s.Stderr,
-		WaitDelay: pipeDelay,
-	}
-	if s.Stdin != nil {
-		command.Stdin = bytes.NewReader(s.Stdin)
-	}
+	command := what.command(s)
 	if err := command.Start(); err != nil {
 		windows.CloseHandle(job)
 		return nil, process.StartFailed(err)

@@ -14,7 +14,7 @@ import (
 )
 
 // idmaps show directories that belong to others to programs that run as
-// nobody, as if they were nobody's, and store what these write as the
+// nobody, as if nobody owned them, and store what these write as the
 // others': by idmapped mounts, which take root to make.
 type idmaps struct {
 	mu         sync.Mutex

@@ -61,7 +61,7 @@ func (s *system) newJailProcess(limits sandbox.Limits) (*jailProcess, error) {
 	return p, nil
 }
 
-// separate gives a supervisor namespaces of its own.
+// separate lets a supervisor have namespaces of its own.
 func (s *system) separate(config *supervisor.Config) {
 	config.OwnPIDs = true
 	// Its death is that of all. Elsewhere it must live on to kill the others.

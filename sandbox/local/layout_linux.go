@@ -3,7 +3,6 @@
 package local
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -153,16 +152,6 @@ func (l *layout) leadsInto(name, dir string) bool {
 	real, err := filepath.EvalSymlinks(name)
 	realDir, dirErr := filepath.EvalSymlinks(dir)
 	return err == nil && (dirErr == nil && pathname.Within(real, realDir) || l.holds(real))
-}
-
-// environ is the part of the environment that is the same in all runs.
-func (l *layout) environ() map[string]string {
-	env := map[string]string{"PATH": l.path.String(), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
-	if zone, set := os.LookupEnv("TZ"); set {
-		env["TZ"] = zone
-	}
-	maps.Copy(env, l.variables)
-	return env
 }
 
 // root returns what of the file system is the same in all runs.

@@ -72,8 +72,8 @@ type Backend struct {
 
 var _ sandbox.Backend = (*Backend)(nil)
 
-// New gives a backend once a program has run in it. The error wraps
-// [sandbox.ErrUnavailable], and says why and what would mend it.
+// New returns a backend once a program has run in it. The error wraps
+// [sandbox.ErrUnavailable], and says why and what would fix it.
 func New(ctx context.Context, options Options) (*Backend, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)

@@ -43,7 +43,7 @@ func (s *system) snapshot() (*snapshot, error) {
 
 func (s *snapshot) close() { unix.Close(s.table) }
 
-// changed tells whether what a run is to see is not what the jail process has.
+// changed reports whether what a run is to see is not what the jail process has.
 // The kernel tells that any mounts have changed by an exceptional condition of
 // the file that lists them.
 func (s *snapshot) changed(spec sandbox.Spec) bool {
@@ -69,7 +69,7 @@ func (s *snapshot) changed(spec sandbox.Spec) bool {
 // escapes are how the table writes what would break its lines.
 var escapes = strings.NewReplacer(" ", `\040`, "\t", `\011`, "\n", `\012`, `\`, `\134`)
 
-// mountsAt gives the lines of a table that are about mounts of such
+// mountsAt returns the lines of a table that are about mounts of such
 // directories, of those above and of those below.
 func mountsAt(table string, dirs []string) (lines []string) {
 	for line := range strings.Lines(table) {
@@ -96,7 +96,7 @@ func hasMountsBelow(table, dir string) bool {
 	return false
 }
 
-// identify tells which files and directories of the system there are now.
+// identify returns which files and directories of the system there are now.
 func (l *layout) identify() []file {
 	files := make([]file, len(l.mounts))
 	for i, mount := range l.mounts {

@@ -47,7 +47,7 @@ func (s *system) check(spec sandbox.Spec) (process.Start, error) {
 	if err != nil {
 		return nil, err
 	}
-	environ, err := command.Environ(spec, s.base, at)
+	environ, err := command.Environ(spec, s.layout.path.String(), s.layout.variables, at)
 	if err != nil {
 		return nil, err
 	}

@@ -32,12 +32,11 @@ type system struct {
 	// asNobody has the programs of root run as nobody in the tier restricted.
 	asNobody bool
 	warm     *warm
-	base     map[string]string
 	aliases  *tempdir.Dir   // nil where there is none
 	endings  sync.WaitGroup // of what runs were in
 }
 
-// open gives a backend of the best tier in which a program can be run.
+// open returns a backend of the best tier in which a program can be run.
 func open(ctx context.Context, options Options) (*Backend, error) {
 	tiers := []Tier{Full, Restricted}
 	if options.Tier != "" {
@@ -115,9 +114,7 @@ func (s *system) survey(options Options) error {
 	surroundings.asOthers = s.idmaps != nil || s.asNobody
 	surroundings.inPlace = s.asNobody
 	s.layout = newLayout(surroundings)
-	err := s.aliasPython()
-	s.base = s.layout.environ()
-	return err
+	return s.aliasPython()
 }
 
 // release ends what New has started.
@@ -157,7 +154,7 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 	return err
 }
 
-// explain adds to a reason what would mend it.
+// explain adds to a reason what would fix it.
 func explain(err error) error {
 	var step *supervisor.StepError
 	hint := "the kernel, which must be Linux 5.12 or newer, or the container that this runs in cannot do it"

@@ -194,7 +194,7 @@ func (q *Queue) displace(caller string) bool {
 	return true
 }
 
-// line gives the index of a caller's line, or -1. The lock is held.
+// line returns the index of a caller's line, or -1. The lock is held.
 func (q *Queue) line(caller string) int {
 	return slices.IndexFunc(q.lines, func(l *line) bool { return l.caller == caller })
 }

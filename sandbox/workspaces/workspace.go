@@ -202,9 +202,8 @@ func (w *Store) Get(handle string) (Workspace, error) {
 	return Workspace{}, ErrUnknown
 }
 
-// OnExpire has a function told of every workspace that expires from now on, in
-// a goroutine of its own that Close waits for. It takes the place of one that
-// was given before.
+// OnExpire has a function called for every workspace that expires from now on,
+// in a goroutine of its own that Close waits for. It replaces an earlier one.
 func (w *Store) OnExpire(told func(handle string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -212,7 +211,7 @@ func (w *Store) OnExpire(told func(handle string)) {
 }
 
 // Expire removes what has expired by now, as every call does that makes or
-// gives a workspace.
+// returns a workspace.
 func (w *Store) Expire() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -35,7 +35,7 @@ func (s *Snapshot) Since(before *Snapshot) (list []sandbox.Artifact, omitted int
 	return list, omitted
 }
 
-// had tells whether a file was there as it is described by info. Of a file
+// had reports whether a file was there as it is described by info. Of a file
 // past the bound of s its age must tell.
 func (s *Snapshot) had(name string, info fs.FileInfo) bool {
 	old, known := s.entries[name]

@@ -54,7 +54,7 @@ func (s *Snapshot) digest(workspace string, list []sandbox.Artifact) error {
 	return nil
 }
 
-// sum gives the digest of a file that was size bytes long, or nothing where it
+// sum returns the digest of a file that was size bytes long, or nothing where it
 // is not any more what the snapshot saw: another run may have changed it, or
 // put something else in its place.
 func (s *Snapshot) sum(root *os.Root, name string, size int64) string {

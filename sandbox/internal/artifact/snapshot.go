@@ -21,7 +21,7 @@ type Snapshot struct {
 	usage   disk.Usage
 }
 
-// Usage tells what the workspace held, its private directory included.
+// Usage returns what the workspace held, its private directory included.
 func (s *Snapshot) Usage() disk.Usage { return s.usage }
 
 // Take makes a snapshot of a workspace.
@@ -31,13 +31,11 @@ func Take(workspace string) (*Snapshot, error) { return takeOf(workspace, math.M
 // and directories.
 func takeOf(workspace string, files int) (*Snapshot, error) {
 	s := &Snapshot{taken: time.Now(), entries: make(map[string]fs.FileInfo)}
-	all := disk.Usage{Bytes: math.MaxInt64, Files: files, Missed: math.MaxInt}
+	most := disk.Unbounded
+	most.Files = files
 	var err error
-	s.usage, err = disk.Measure(workspace, all, s.add)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.usage, err = disk.Measure(workspace, most, s.add)
+	return s, err
 }
 
 func (s *Snapshot) add(path string, info fs.FileInfo) {

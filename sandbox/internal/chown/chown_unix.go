@@ -7,7 +7,6 @@ package chown
 import (
 	"errors"
 	"io/fs"
-	"math"
 	"os"
 	"syscall"
 
@@ -29,7 +28,7 @@ func Tree(dir string, uid, gid int) error {
 		return err
 	}
 	var failed error // the first time
-	give := func(name string, info fs.FileInfo) {
+	change := func(name string, info fs.FileInfo) {
 		stat := info.Sys().(*syscall.Stat_t)
 		if stat.Uid != 0 || (!info.IsDir() && stat.Nlink > 1) || failed != nil {
 			return
@@ -38,8 +37,7 @@ func Tree(dir string, uid, gid int) error {
 			failed = err
 		}
 	}
-	give(".", top)
-	all := disk.Usage{Bytes: math.MaxInt64, Files: math.MaxInt, Missed: math.MaxInt}
-	_, err = disk.Measure(dir, all, give)
+	change(".", top)
+	_, err = disk.Measure(dir, disk.Unbounded, change)
 	return errors.Join(failed, err)
 }

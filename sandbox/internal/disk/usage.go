@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"syscall"
 
@@ -35,6 +36,10 @@ type Usage struct {
 	Missed int
 }
 
+// Unbounded is more than any directory holds, so that with it a measurement has
+// no bounds but its own.
+var Unbounded = Usage{Bytes: math.MaxInt64, Files: math.MaxInt, Missed: math.MaxInt}
+
 // Exceeds reports whether there is more than most, in any of the fields.
 func (u Usage) Exceeds(most Usage) bool {
 	return u.Bytes > most.Bytes || u.Files > most.Files || u.Missed > most.Missed
@@ -42,7 +47,7 @@ func (u Usage) Exceeds(most Usage) bool {
 
 // Measure returns what the directory of a workspace holds, down to 64 directories
 // deep. It ends early once it has counted more than most, or more than 100,000
-// files and directories. What it counts it gives to visit, if that is set, with
+// files and directories. What it counts it passes to visit, if that is set, with
 // its slash-separated path.
 //
 // What is there was made by untrusted programs, which may still run: nothing

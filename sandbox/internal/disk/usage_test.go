@@ -16,9 +16,6 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/disk"
 )
 
-// unbounded is no bound but those of every measurement.
-var unbounded = disk.Usage{Bytes: math.MaxInt64, Files: math.MaxInt, Missed: math.MaxInt}
-
 func measure(t *testing.T, dir string, most disk.Usage) disk.Usage {
 	t.Helper()
 	used, err := disk.Measure(dir, most, nil)
@@ -51,7 +48,7 @@ func TestMeasure(t *testing.T) {
 	}
 	plant(t, dir, 100_000, "top", "a/b/deep", sandbox.PrivateDir+"/home/private")
 	var visited []string
-	used, err := disk.Measure(dir, unbounded, func(path string, info fs.FileInfo) {
+	used, err := disk.Measure(dir, disk.Unbounded, func(path string, info fs.FileInfo) {
 		if info.Name() != path[strings.LastIndex(path, "/")+1:] {
 			t.Errorf("%s is visited as %s", path, info.Name())
 		}
@@ -72,7 +69,7 @@ func TestMeasure(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || len(visited) != used.Files {
 		t.Errorf("of %d visited (-want +got):\n%s", len(visited), diff)
 	}
-	if _, err := disk.Measure(filepath.Join(dir, "gone"), unbounded, nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := disk.Measure(filepath.Join(dir, "gone"), disk.Unbounded, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a directory that is not there gives %v", err)
 	}
 }
@@ -81,11 +78,11 @@ func TestMeasureIsBoundedInDepth(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	plant(t, dir, 0, strings.Repeat("d/", 64)+"seen")
-	if used := measure(t, dir, unbounded); used.Files != 65 || used.Missed != 0 {
+	if used := measure(t, dir, disk.Unbounded); used.Files != 65 || used.Missed != 0 {
 		t.Errorf("64 directories deep there are %+v", used)
 	}
 	plant(t, dir, 0, strings.Repeat("d/", 65)+"unseen")
-	if used := measure(t, dir, unbounded); used.Files != 66 || used.Missed != 1 {
+	if used := measure(t, dir, disk.Unbounded); used.Files != 66 || used.Missed != 1 {
 		t.Errorf("65 directories deep there are %+v", used)
 	}
 }

@@ -26,7 +26,7 @@ func TestMeasureOfWhatProgramsLeave(t *testing.T) {
 	check(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644))
 	plant(t, dir, 0, "sparse", "latin1 \xf6/line\nbreak")
 	check(t, os.Truncate(filepath.Join(dir, "sparse"), 1<<40))
-	if used := measure(t, dir, unbounded); used.Files != 7 || used.Bytes > 64<<10 || used.Missed != 0 {
+	if used := measure(t, dir, disk.Unbounded); used.Files != 7 || used.Bytes > 64<<10 || used.Missed != 0 {
 		t.Errorf("there are %+v", used)
 	}
 }
@@ -48,7 +48,7 @@ func TestMeasureWhileDirectoriesAreReplaced(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		plant(t, dir, 0, "sub/file")
-		used, err := disk.Measure(dir, unbounded, func(path string, info fs.FileInfo) {
+		used, err := disk.Measure(dir, disk.Unbounded, func(path string, info fs.FileInfo) {
 			sub := filepath.Join(dir, path)
 			check(t, errors.Join(os.Rename(sub, filepath.Join(t.TempDir(), "moved")), test.replace(sub)))
 		})
@@ -67,11 +67,11 @@ func TestMeasureHasBoundsOfItsOwn(t *testing.T) {
 	for i := range files {
 		check(t, os.Symlink(".", filepath.Join(dir, strconv.Itoa(i))))
 	}
-	if used := measure(t, dir, unbounded); used.Files != files || used.Missed != 0 {
+	if used := measure(t, dir, disk.Unbounded); used.Files != files || used.Missed != 0 {
 		t.Errorf("of %d are counted %+v", files, used)
 	}
 	plant(t, dir, 0, "more", "and/more")
-	if used := measure(t, dir, unbounded); used.Files != files+1 || used.Missed != 1 {
+	if used := measure(t, dir, disk.Unbounded); used.Files != files+1 || used.Missed != 1 {
 		t.Errorf("of more than %d are counted %+v", files, used)
 	}
 }
@@ -87,7 +87,7 @@ func TestMeasureOfUnreadableDirectories(t *testing.T) {
 	plant(t, dir, 0, "locked/hidden")
 	for _, mode := range []fs.FileMode{0, 0o100, 0o200, 0o300, 0o400, 0o600} {
 		check(t, os.Chmod(filepath.Join(dir, "locked"), mode))
-		used := measure(t, dir, unbounded)
+		used := measure(t, dir, disk.Unbounded)
 		check(t, os.Chmod(filepath.Join(dir, "locked"), 0o700))
 		if used.Files != 1 || used.Missed != 1 {
 			t.Errorf("a directory of mode %v is %+v", mode, used)

@@ -80,7 +80,7 @@ func (l *Lines) report(call func(string)) {
 // do not count.
 type splitter struct{ partial []byte }
 
-// write takes the next part of the stream. It gives the last line that ended
+// write takes the next part of the stream. It returns the last line that ended
 // in it, or an empty string.
 func (s *splitter) write(p []byte) (line string) {
 	end := bytes.LastIndexAny(p, "\r\n")

@@ -21,7 +21,7 @@ func (r *ring) write(p []byte) {
 	}
 }
 
-// bytes gives what is kept, oldest first.
+// bytes returns what is kept, oldest first.
 func (r *ring) bytes() []byte {
 	return append(append([]byte(nil), r.buf[r.start:]...), r.buf[:r.start]...)
 }

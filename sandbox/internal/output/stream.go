@@ -8,7 +8,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
-// Config tells how a [Stream] keeps what is written to it.
+// Config is how a [Stream] keeps what is written to it.
 type Config struct {
 	// Keep is how many bytes stay in memory: the whole stream up to here,
 	// else half from its head and half from its tail.
@@ -17,7 +17,7 @@ type Config struct {
 	// beyond it is counted and may be in the tail, but is not spilled.
 	Limit int64
 	// Spill makes the file for the whole stream, once it is longer than
-	// Keep, and tells its path relative to the workspace.
+	// Keep, and returns its path relative to the workspace.
 	Spill func() (*os.File, string, error)
 	// Exceeded is called once, from Write.
 	Exceeded func()
@@ -38,7 +38,7 @@ type Stream struct {
 	lines  splitter
 }
 
-// NewStream gives an empty stream.
+// NewStream returns an empty stream.
 func NewStream(config Config) *Stream { return &Stream{config: config} }
 
 // Write takes all of p.
@@ -80,11 +80,11 @@ func (s *Stream) writeCut(p []byte) {
 	s.tail.write(p[missing:])
 }
 
-// Close ends the spill file. It gives the first error that the file had: then
+// Close ends the spill file. It returns the first error that the file had: then
 // there is no whole copy of the stream, and Output names none.
 func (s *Stream) Close() error { return s.spill.close() }
 
-// Output gives what was captured. It is called after Close.
+// Output returns what was captured. It is called after Close.
 func (s *Stream) Output() sandbox.Output {
 	return sandbox.Output{
 		Data:  append(s.head, s.tail.bytes()...),
@@ -94,5 +94,5 @@ func (s *Stream) Output() sandbox.Output {
 	}
 }
 
-// Exceeded tells whether the stream went past its limit.
+// Exceeded reports whether the stream went past its limit.
 func (s *Stream) Exceeded() bool { return s.total > s.config.Limit }

@@ -2,7 +2,6 @@ package process
 
 import (
 	"errors"
-	"sync"
 
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -13,14 +12,8 @@ import (
 // ownPrefix begins the names of the private directories of runs without one.
 const ownPrefix = "skills-mcp-run-"
 
-// owners are those whose programs run, by their directories.
-type owners struct {
-	mu   sync.Mutex
-	runs map[string]int
-}
-
-// private gives a spec a private directory where it has none, and counts the
-// run in as one of its owner.
+// private adds a private directory to a spec that has none, and counts the run
+// in as one of its owner.
 func (r *Runner) private(spec *sandbox.Spec) (release func(), err error) {
 	remove := func() {}
 	if spec.Private == "" {
@@ -36,27 +29,24 @@ func (r *Runner) private(spec *sandbox.Spec) (release func(), err error) {
 		}
 	}
 	dir := scratch.Owned(*spec)
-	r.owners.mu.Lock()
-	defer r.owners.mu.Unlock()
-	if r.owners.runs == nil {
-		r.owners.runs = make(map[string]int)
-	}
-	r.owners.runs[dir]++
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.owners[dir]++
 	return func() {
-		r.owners.mu.Lock()
-		if r.owners.runs[dir]--; r.owners.runs[dir] == 0 {
-			delete(r.owners.runs, dir)
+		r.mu.Lock()
+		if r.owners[dir]--; r.owners[dir] == 0 {
+			delete(r.owners, dir)
 		}
-		r.owners.mu.Unlock()
+		r.mu.Unlock()
 		remove()
 	}, nil
 }
 
 // tidy makes room in a private directory.
 func (r *Runner) tidy(private string) {
-	r.owners.mu.Lock()
-	retired := scratch.Retire(private, func(dir string) bool { return r.owners.runs[dir] > 0 })
-	r.owners.mu.Unlock()
+	r.mu.Lock()
+	retired := scratch.Retire(private, func(dir string) bool { return r.owners[dir] > 0 })
+	r.mu.Unlock()
 	var err error
 	for _, path := range retired {
 		err = errors.Join(err, tempdir.Remove(path))
@@ -66,8 +56,8 @@ func (r *Runner) tidy(private string) {
 	}
 }
 
-// restore gives the directories of a run back the modes that a program took
-// away.
+// restore restores the modes that a program took away from the directories of a
+// run.
 func (r *Runner) restore(spec sandbox.Spec) {
 	workspace, err := disk.RestoreMode(spec.Workspace)
 	private, privateErr := scratch.RestoreModes(spec)

@@ -1,7 +1,6 @@
 package process
 
 import (
-	"math"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -65,8 +64,7 @@ func (r *Runner) newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
 
 // used adds what the private directory holds to what the workspace does.
 func (q *quota) used(workspace disk.Usage) disk.Usage {
-	all := disk.Usage{Bytes: math.MaxInt64, Files: math.MaxInt, Missed: math.MaxInt}
-	return workspace.Add(disk.MeasureAll(all, q.private))
+	return workspace.Add(disk.MeasureAll(disk.Unbounded, q.private))
 }
 
 // exceeded measures. A program that takes away modes is none that hides what it
@@ -80,7 +78,7 @@ func (q *quota) exceeded() bool {
 	return used.Exceeds(q.most) || q.fillsDisk()
 }
 
-// fillsDisk tells whether the disk is nearly full, and was not before by as
+// fillsDisk reports whether the disk is nearly full, and was not before by as
 // much as the quota: files that were removed while a program has them open
 // are in no directory. That other programs of the machine have filled it is
 // possible, and no reason to fill the rest.

@@ -29,9 +29,9 @@ type Tree interface {
 // Ending is how a program ended. That it was killed means by Kill.
 type Ending struct {
 	reaper.Ending
-	// OutOfMemory tells that the run had more memory than it may have.
+	// OutOfMemory reports that the run had more memory than it may have.
 	OutOfMemory bool
-	// OverQuota tells that it was killed, where the program is, because its
+	// OverQuota reports that it was killed, where the program is, because its
 	// workspace held more than it may.
 	OverQuota bool
 	// ChangesLost is as in [sandbox.Result], and Uncollected is what is to be
@@ -43,7 +43,7 @@ type Ending struct {
 }
 
 // Start starts a program. Its time counts from when this returns, so that what
-// it waits for before the program is nobody's loss; it stops waiting when ctx
+// it waits for before the program does not count; it stops waiting when ctx
 // ends. Errors are of type [sandbox.SetupError] or wrap
 // [sandbox.ErrUnavailable]; after the end of ctx they do not matter.
 type Start func(ctx context.Context, streams *Streams) (Tree, error)
@@ -59,18 +59,17 @@ var (
 type Runner struct {
 	log    *slog.Logger
 	info   sandbox.Info
-	owners owners
-
-	mu     sync.Mutex
-	closed bool
-	runs   sync.WaitGroup
 	ctx    context.Context // ends at Close
 	cancel context.CancelFunc
+	runs   sync.WaitGroup
+
+	mu     sync.Mutex
+	owners map[string]int // how many runs each has, by the owner's directory
 }
 
-// NewRunner gives a runner for the backend of that description.
+// NewRunner returns a runner for the backend of that description.
 func NewRunner(info sandbox.Info, log *slog.Logger) *Runner {
-	r := &Runner{log: log, info: info}
+	r := &Runner{log: log, info: info, owners: make(map[string]int)}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
@@ -81,9 +80,8 @@ func (r *Runner) Info() sandbox.Info { return r.info }
 // Close kills what runs and returns when it is gone.
 func (r *Runner) Close() {
 	r.mu.Lock()
-	r.closed = true
-	r.mu.Unlock()
 	r.cancel()
+	r.mu.Unlock()
 	r.runs.Wait()
 }
 
@@ -93,7 +91,7 @@ var errClosed = errors.New("it was closed")
 func (r *Runner) begin(ctx context.Context) (_ context.Context, end func(), _ error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	if r.ctx.Err() != nil {
 		return nil, nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, errClosed)
 	}
 	r.runs.Add(1)
@@ -107,7 +105,7 @@ func (r *Runner) begin(ctx context.Context) (_ context.Context, end func(), _ er
 }
 
 // Run runs a spec as [sandbox.Backend] has it. Check gets the spec with all its
-// limits and directories, finds the program and gives what starts it, before
+// limits and directories, finds the program and returns what starts it, before
 // anything is written to the workspace.
 func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.Spec) (Start, error)) (sandbox.Result, error) {
 	ctx, end, err := r.begin(ctx)
@@ -116,7 +114,7 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 	}
 	defer end()
 	spec.Limits = WithDefaults(spec.Limits)
-	if err := CheckDirs(spec); err != nil {
+	if err := checkDirs(spec); err != nil {
 		return sandbox.Result{}, err
 	}
 	ephemeral := spec.Private == ""
@@ -214,7 +212,7 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 	return result, nil
 }
 
-// verdict tells how a run ended. A program that came to its own end before it
+// verdict returns how a run ended. A program that came to its own end before it
 // was killed has ended so, whatever its children had to suffer; but too much
 // output is too much, whether or not the kill was in time, and so is memory.
 func verdict(ended Ending, cause error, exceeded bool) (status sandbox.Status, code int, signal string) {

@@ -4,7 +4,7 @@ package process
 
 import "golang.org/x/sys/unix"
 
-// diskSpace gives the bytes that are free to ordinary users on a directory's
+// diskSpace returns the bytes that are free to ordinary users on a directory's
 // file system, and all that it has.
 func diskSpace(dir string) (free, all int64, known bool) {
 	var fs unix.Statfs_t

@@ -2,6 +2,7 @@ package process
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -9,7 +10,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
-// WithDefaults gives limits without zero fields.
+// WithDefaults returns limits without zero fields.
 func WithDefaults(l sandbox.Limits) sandbox.Limits {
 	orDefault(&l.Timeout, sandbox.DefaultTimeout)
 	orDefault(&l.OutputBytes, sandbox.DefaultOutputBytes)
@@ -29,9 +30,9 @@ func orDefault[T cmp.Ordered](limit *T, value T) {
 	}
 }
 
-// CheckDirs checks the directories of a run. Errors are of type
+// checkDirs checks the directories of a run. Errors are of type
 // [sandbox.SetupError].
-func CheckDirs(spec sandbox.Spec) error {
+func checkDirs(spec sandbox.Spec) error {
 	if err := checkDir("workspace", spec.Workspace); err != nil {
 		return err
 	}
@@ -57,4 +58,23 @@ func checkDir(which, dir string) error {
 		return sandbox.MissingDir(which, err)
 	}
 	return nil
+}
+
+// StartFailed returns the [sandbox.SetupError] for what the system said when the
+// program was to be started.
+func StartFailed(err error) error {
+	if errors.Is(err, syscall.E2BIG) {
+		return &sandbox.SetupError{
+			Rule:    "arguments-too-long",
+			Message: "the arguments are too long for the system",
+			Hint:    "Give long data on standard input, or in a file of the workspace.",
+			Err:     err,
+		}
+	}
+	return &sandbox.SetupError{
+		Rule:    "start-failed",
+		Message: "the program could not be started",
+		Hint:    "If it is a native executable, it may be built for another system.",
+		Err:     err,
+	}
 }

@@ -66,9 +66,9 @@ func makeDir(dir string) error {
 	return nil
 }
 
-// RestoreModes gives the directories of a spec's owner, and those above, which
-// are in reach of programs with the server's user and file system, back the modes
-// that a program took away, and reports whether there was one.
+// RestoreModes restores the modes that a program took away from the directories
+// of a spec's owner, and from those above, which are in reach of programs with the
+// server's user and file system. It reports whether there was one.
 func RestoreModes(spec sandbox.Spec) (restored bool, err error) {
 	dir := Owned(spec)
 	for _, name := range []string{spec.Private, filepath.Join(spec.Private, sandbox.SavedDir), dir} {

@@ -44,12 +44,12 @@ var refused = slices.Concat(refusedHere, []uintptr{
 // Surroundings are what is around a program, as far as its filter depends on
 // it.
 type Surroundings struct {
-	// Shared tells that the program is in the server's namespaces: whatever
+	// Shared reports that the program is in the server's namespaces: whatever
 	// could reach somebody else's process there is refused too, such as any
 	// socket but connected pairs. Else it has a network namespace with nothing
 	// but a loopback interface of its own, which it may use.
 	Shared bool
-	// Truncate tells that nothing but the filter keeps the program from
+	// Truncate reports that nothing but the filter keeps the program from
 	// truncating files by their names.
 	Truncate bool
 }
@@ -126,7 +126,7 @@ const (
 	offsetArgs   = 16
 )
 
-// Filter gives the filter of a program.
+// Filter returns the filter of a program.
 func Filter(around Surroundings) []unix.SockFilter {
 	f := filter{}
 	f.load(offsetArch)

@@ -10,7 +10,7 @@ var scheduling = []uintptr{
 	unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETATTR,
 }
 
-// Guard gives a filter besides that of a program, which keeps it from changing
+// Guard returns a filter besides that of a program, which keeps it from changing
 // how threads with numbers up to that one are scheduled. Those of an init with
 // the same user would not be otherwise: once they may run only when nobody else
 // wants to, they cannot kill, and not even die of SIGKILL, as long as the

@@ -1,8 +1,8 @@
 // Package supervisor runs a program below a process that outlives it, the
 // supervisor: this same binary, started again, which is the program's parent,
 // reaps every process of the run and returns when none is left. The server
-// holds it by a leash, a socket: when the server lets go, or dies, everything
-// below the supervisor is killed.
+// holds it by a control pipe, a socket: when the server closes that, or dies,
+// everything below the supervisor is killed.
 //
 // The server's side is [Start] and [Tree], or [Spawn] for a supervisor that is
 // there before its program is known; the supervisor's side is [Asked] and

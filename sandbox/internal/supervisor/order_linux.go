@@ -45,7 +45,7 @@ func (o *Order) send(to *os.File, streams []*os.File) error {
 	return wire.Send(to, o.Orders)
 }
 
-// receiveOrder makes the streams of an order those of this process, and gives
+// receiveOrder makes the streams of an order those of this process, and returns
 // the descriptors of the files that came with it.
 func receiveOrder(from *os.File, orders wire.Message) (files []int, err error) {
 	fds, kind, err := receiveFiles(from)

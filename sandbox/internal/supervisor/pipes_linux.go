@@ -95,11 +95,11 @@ func (p *pipes) add(s Streams, end int) (ours *os.File, err error) {
 	ours = os.NewFile(uintptr(ends[end]), "stream")
 	theirs := os.NewFile(uintptr(ends[1-end]), "stream of the program")
 	p.ours, p.theirs = append(p.ours, ours), append(p.theirs, theirs)
-	return ours, errors.Join(err, s.give(theirs))
+	return ours, errors.Join(err, s.chown(theirs))
 }
 
-// give makes the owner of a pipe the one who may open it by name.
-func (s Streams) give(end *os.File) error {
+// chown makes the owner of a pipe the one who may open it by name.
+func (s Streams) chown(end *os.File) error {
 	if s.Owner <= 0 {
 		return nil
 	}
@@ -108,13 +108,9 @@ func (s Streams) give(end *os.File) error {
 
 // given closes the ends that the process has now, and starts to copy.
 func (p *pipes) given(ok bool) {
-	for _, file := range p.theirs {
-		file.Close()
-	}
+	closeAll(p.theirs)
 	if !ok {
-		for _, file := range p.ours {
-			file.Close()
-		}
+		closeAll(p.ours)
 		return
 	}
 	for _, run := range p.copies {
@@ -122,13 +118,20 @@ func (p *pipes) given(ok bool) {
 	}
 }
 
+// closeAll closes files, of which some may be closed already.
+func closeAll(files []*os.File) {
+	for _, file := range files {
+		file.Close()
+	}
+}
+
 // drain returns when all output was copied, after the process has ended.
 func (p *pipes) drain() {
 	late := time.AfterFunc(pipeDelay, p.cut)
-	p.closeInput()
+	closeAll(p.ours[2:]) // nobody reads the input any more
 	p.copying.Wait()
 	late.Stop()
-	p.closeOurs()
+	closeAll(p.ours)
 }
 
 // cut ends the copying of output, but for what is in the pipes already: where
@@ -136,18 +139,5 @@ func (p *pipes) drain() {
 func (p *pipes) cut() {
 	for _, file := range p.ours[:2] {
 		file.SetReadDeadline(time.Now())
-	}
-}
-
-// closeInput ends the copying of input that nobody reads any more.
-func (p *pipes) closeInput() {
-	if len(p.ours) > 2 {
-		p.ours[2].Close()
-	}
-}
-
-func (p *pipes) closeOurs() {
-	for _, file := range p.ours {
-		file.Close() // a second time does nothing
 	}
 }

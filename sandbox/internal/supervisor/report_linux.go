@@ -30,7 +30,7 @@ func (r *report) Fields(t *wire.Transfer) {
 	r.Ending.Fields(t)
 }
 
-// reportOf gives the report of a step that may have failed.
+// reportOf returns the report of a step that may have failed.
 func reportOf(err error) report {
 	if err == nil {
 		return report{}
@@ -63,5 +63,5 @@ type StepError struct {
 
 func (e *StepError) Error() string { return e.Step + ": " + e.Err.Error() }
 
-// Unwrap gives the system's error.
+// Unwrap returns the system's error.
 func (e *StepError) Unwrap() error { return e.Err }

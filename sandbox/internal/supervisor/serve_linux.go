@@ -4,8 +4,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"strconv"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,7 +25,7 @@ const (
 	FirstForeignFD = 5
 )
 
-// Asked tells whether this process was started to be the supervisor of that
+// Asked reports whether this process was started to be the supervisor of that
 // name. It must be asked in the init function of a package, which then ends
 // the process: any program that can start a supervisor is one, without a hook
 // in main that can be forgotten.
@@ -50,7 +48,7 @@ type Job struct {
 	KillAll func()
 }
 
-// Serve does a job and returns when all its processes are dead. It gives the
+// Serve does a job and returns when all its processes are dead. It returns the
 // exit code of the supervisor. The caller's thread is that which starts the
 // program, and must live on: it is the one that Pdeathsig is about.
 func Serve(job Job) int {
@@ -60,16 +58,16 @@ func Serve(job Job) int {
 		return 1
 	}
 	pid, err := job.Start()
-	letGoOfStreams()
+	closeStreams()
 	begun := reportOf(err)
 	begun.PID = pid
 	// Where the server has died meanwhile, nobody hears it. The program runs
-	// nevertheless; that the leash is gone will end it.
+	// nevertheless; that the control pipe is closed will end it.
 	_ = wire.Send(reports, &begun)
 	if begun.Errno != 0 {
 		return 1
 	}
-	outcome := reaper.Watch{PID: pid, Released: leashOf(orders), KillAll: job.KillAll, GiveUp: giveUpAfter}.Wait()
+	outcome := reaper.Watch{PID: pid, Released: released(orders), KillAll: job.KillAll, GiveUp: giveUpAfter}.Wait()
 	if err := wire.Send(reports, &report{Ending: outcome.Ending, Left: outcome.Left}); err != nil {
 		return 1
 	}
@@ -85,25 +83,25 @@ func (j *Job) prepare(orders, reports *os.File) bool {
 	if j.Ahead != nil {
 		err = j.Ahead()
 	}
-	if !tell(reports, err) {
+	if !sendStep(reports, err) {
 		return false
 	}
 	files, err := receiveOrder(orders, j.Orders)
-	if err != nil { // the server has let go
+	if err != nil { // the server has closed its end
 		return false
 	}
-	return tell(reports, j.Prepare(files))
+	return sendStep(reports, j.Prepare(files))
 }
 
-// tell reports how a step went, and whether to go on.
-func tell(reports *os.File, err error) bool {
+// sendStep reports how a step went, and whether to go on.
+func sendStep(reports *os.File, err error) bool {
 	r := reportOf(err)
 	return wire.Send(reports, &r) == nil && err == nil
 }
 
-// letGoOfStreams closes the program's streams here, so that they end with the
+// closeStreams closes the program's streams here, so that they end with the
 // program's processes.
-func letGoOfStreams() {
+func closeStreams() {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	for fd := range 3 {
 		if err != nil || unix.Dup3(null, fd, unix.O_CLOEXEC) != nil {
@@ -112,23 +110,9 @@ func letGoOfStreams() {
 	}
 }
 
-// CloseOnExec keeps from the program what the server itself has inherited
-// from its own parent. What Go opens is marked already.
-func CloseOnExec() error {
-	open, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return err
-	}
-	for _, entry := range open {
-		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
-			syscall.CloseOnExec(fd)
-		}
-	}
-	return nil
-}
-
-// leashOf returns a channel that is closed when the server lets go.
-func leashOf(orders io.Reader) <-chan struct{} {
+// released returns a channel that is closed when the server closes its end, or
+// dies.
+func released(orders io.Reader) <-chan struct{} {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)

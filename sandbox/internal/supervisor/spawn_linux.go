@@ -29,7 +29,7 @@ type Config struct {
 	// Placed, if set, is called with the supervisor's process id before it
 	// does anything.
 	Placed func(pid int) error
-	// OwnPIDs tells that the supervisor is the first process of a PID
+	// OwnPIDs reports that the supervisor is the first process of a PID
 	// namespace: its death is that of its tree.
 	OwnPIDs bool
 	// Start starts the process. If nil, it is (*exec.Cmd).Start.
@@ -41,9 +41,9 @@ type Config struct {
 type Supervisor struct {
 	config  Config
 	process *exec.Cmd
-	// leash is never written after the order; the supervisor kills its tree
+	// control is never written after the order; the supervisor kills its tree
 	// when the other end closes, by us or by our death.
-	leash   *os.File
+	control *os.File
 	reports *os.File
 }
 
@@ -59,7 +59,7 @@ func Spawn(config Config) (*Supervisor, error) {
 		err = config.Placed(s.PID())
 	}
 	if err == nil && config.Setting != nil {
-		err = wire.Send(s.leash, config.Setting)
+		err = wire.Send(s.control, config.Setting)
 	}
 	if err == nil {
 		err = s.hear()
@@ -83,10 +83,10 @@ func (s *Supervisor) start() error {
 	}
 	orders := os.NewFile(uintptr(ends[0]), "orders")
 	unix.SetNonblock(ends[1], true) // for Go's poller
-	s.leash = os.NewFile(uintptr(ends[1]), "leash")
+	s.control = os.NewFile(uintptr(ends[1]), "control")
 	reports, reportTo, err := os.Pipe()
 	if err != nil {
-		return errors.Join(err, orders.Close(), s.leash.Close())
+		return errors.Join(err, orders.Close(), s.control.Close())
 	}
 	s.reports = reports
 	s.process = &exec.Cmd{
@@ -102,7 +102,7 @@ func (s *Supervisor) start() error {
 	}
 	err = errors.Join(start(s.process), orders.Close(), reportTo.Close())
 	if err != nil {
-		err = errors.Join(err, s.leash.Close(), s.reports.Close())
+		err = errors.Join(err, s.control.Close(), s.reports.Close())
 	}
 	return err
 }
@@ -120,6 +120,6 @@ func (s *Supervisor) hear() error {
 func (s *Supervisor) Dismiss() {
 	s.process.Process.Kill()
 	s.process.Wait() // killed
-	s.leash.Close()
+	s.control.Close()
 	s.reports.Close()
 }

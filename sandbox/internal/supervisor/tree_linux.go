@@ -12,9 +12,9 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
-// patience is how long a supervisor that was told to kill its tree may take
+// killTimeout is how long a supervisor that was told to kill its tree may take
 // before it is killed itself.
-const patience = 2 * giveUpAfter
+const killTimeout = 2 * giveUpAfter
 
 // Tree is a supervisor and the processes below it.
 type Tree struct {
@@ -37,7 +37,7 @@ func (s *Supervisor) Run(order Order) (*Tree, error) {
 		s.Dismiss()
 		return nil, err
 	}
-	err = order.send(s.leash, pipes.theirs)
+	err = order.send(s.control, pipes.theirs)
 	pipes.given(err == nil)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrGone, err)
@@ -69,8 +69,8 @@ func (t *Tree) Kill() {
 	if t.ended || t.lastly != nil {
 		return
 	}
-	t.leash.Close()
-	t.lastly = time.AfterFunc(patience, t.killSupervisor)
+	t.control.Close()
+	t.lastly = time.AfterFunc(killTimeout, t.killSupervisor)
 }
 
 // killSupervisor is for a supervisor that does not work, for example because
@@ -131,6 +131,6 @@ func (t *Tree) Close() {
 	if t.lastly != nil {
 		t.lastly.Stop()
 	}
-	t.leash.Close()
+	t.control.Close()
 	t.reports.Close()
 }

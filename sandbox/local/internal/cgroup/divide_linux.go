@@ -82,7 +82,7 @@ func isOwners(dir string) bool {
 	return uid != 0 && unix.Stat(dir, &stat) == nil && int(stat.Uid) == uid
 }
 
-// divide gives the children of a cgroup controllers. That works where there is
+// divide lets the children of a cgroup have controllers. That works where there is
 // no process in it, and in the root of the hierarchy.
 func divide(dir string) (*unified, error) {
 	sweep(dir)
@@ -97,7 +97,7 @@ func divide(dir string) (*unified, error) {
 	return h, nil
 }
 
-// enable gives a controller to the children of a cgroup.
+// enable lets the children of a cgroup have a controller.
 func enable(dir, controller string) error {
 	if listed(dir, "cgroup.subtree_control", controller) {
 		return nil

@@ -153,7 +153,7 @@ func (g *separateGroup) WhenExhausted(kill func()) error {
 
 func (g *separateGroup) Kill() {} // version 2 only
 
-// Usage tells of memory that was exhausted also where the run was killed
+// Usage reports that memory was exhausted also where the run was killed
 // before the kernel had to.
 func (g *separateGroup) Usage() Usage {
 	if g.memory == "" {

@@ -81,7 +81,7 @@ type Rights struct {
 	// Landlock are the paths that may be used; what is not below one of them
 	// may not. Paths that do not exist are passed over.
 	Landlock []Grant
-	// Shared tells that the program is in the server's namespaces: whatever
+	// Shared reports that the program is in the server's namespaces: whatever
 	// could reach somebody else's process there is refused too, such as any
 	// socket but connected pairs.
 	Shared bool

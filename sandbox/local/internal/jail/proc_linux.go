@@ -68,7 +68,7 @@ func (b *builder) mask(name string) error {
 	return unix.MoveMount(fd, "", b.root, name, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }
 
-// pivot makes the new root the root, lets go of the old one, and makes it
+// pivot makes the new root the root, unmounts the old one, and makes it
 // read-only.
 func (b *builder) pivot() error {
 	defer unix.Close(b.root)

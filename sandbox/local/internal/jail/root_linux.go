@@ -49,8 +49,8 @@ var masked = []string{"sys/kernel/random/boot_id"}
 // build builds the file system beside the server's, from which more mounts can
 // be added until finish makes it the root.
 func (r *Root) build() (*builder, error) {
-	// What happens to the mounts of the server's namespace happens here, lest
-	// one that it lets go of be held here; and nothing happens there.
+	// What happens to the mounts of the server's namespace happens here, so
+	// that one that it unmounts is not held here; and nothing happens there.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return nil, failed("separate the mounts", err)
 	}
@@ -82,7 +82,7 @@ func (r *Root) build() (*builder, error) {
 	return b, nil
 }
 
-// open gives a detached mount of every source, with its attributes set.
+// open returns a detached mount of every source, with its attributes set.
 func open(mounts []Mount, files []int) ([]int, error) {
 	sources := make([]int, len(mounts))
 	for i, mount := range mounts {
