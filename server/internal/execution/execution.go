@@ -12,7 +12,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
@@ -63,19 +62,15 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 			spec.Progress(missing)
 		}
 	}
-	result, err := r.wait(ctx, *spec)
+	resume := request.Idle(ctx)
+	result, err := r.Sandbox.Run(ctx, *spec)
+	resume()
 	if err != nil {
 		return nil, err
 	}
 	r.Log.Info("program ended", "skill", p.Skill, "digest", prepared.digest(), "op", prepared.request.Op, "why", p.Why,
 		"status", result.Status, "exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier)
 	return answer(ws, prepared.digest(), result, r.advice(ctx, prepared, result)), nil
-}
-
-// wait runs a program, which other requests need not wait for.
-func (r *Runner) wait(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
-	defer request.Idle(ctx)()
-	return r.Sandbox.Run(ctx, spec)
 }
 
 // advice says what may be behind a program's failure.
@@ -108,14 +103,4 @@ func (r *Runner) inSkill(script string) string {
 		script = strings.TrimPrefix(script, r.Sandbox.Info().SkillDir+"/")
 	}
 	return script
-}
-
-// located says where a program would start, and what it would call the skill's
-// directory.
-func (r *Runner) located(request policy.Request, spec sandbox.Spec) policy.Request {
-	request.InSkill = spec.InSkill
-	if r.Sandbox != nil {
-		request.SkillDir = r.Sandbox.Info().SkillDir
-	}
-	return request
 }

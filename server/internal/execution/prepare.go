@@ -57,8 +57,11 @@ func (r *Runner) prepare(ctx context.Context, p Program) (*prepared, error) {
 		if err := run.plan(p); err != nil {
 			return nil, err
 		}
+		run.request.InSkill = run.spec.InSkill
+		if r.Sandbox != nil {
+			run.request.SkillDir = r.Sandbox.Info().SkillDir
+		}
 		// What is denied is not worth a copy.
-		run.request = r.located(run.request, run.spec)
 		if err := r.Skills.Permit(run.skill, run.request); err != nil {
 			return nil, err
 		}

@@ -115,27 +115,23 @@ func (r reader) readPath(ctx context.Context, dir *contained.Dir, file string, a
 	if err != nil {
 		return nil, err
 	}
-	isImage := contained.IsImage(content.MIME)
-	if isImage && content.Size <= maxImageBytes {
-		err = request.Reserve(ctx, content.Size)
-	} else {
-		err = request.Reserve(ctx, min(content.Size, maxBinaryBytes))
+	wholeImage := contained.IsImage(content.MIME) && content.Size <= maxImageBytes
+	answered := min(content.Size, maxBinaryBytes)
+	if wholeImage {
+		answered = content.Size
 	}
-	if err != nil {
+	if err := request.Reserve(ctx, answered); err != nil {
 		return nil, err
 	}
 	switch {
 	case content.Text:
 		return textPage(content), nil
-	case isImage && content.Size <= maxImageBytes:
+	case wholeImage:
 		return imageResult(opened)
-	case arguments.Offset > 0 || arguments.Length > 0:
-		return binaryPart(opened, at.uri, arguments)
-	case isImage || content.Size > maxBinaryBytes:
+	case content.Size > answered && arguments.Offset == 0 && arguments.Length == 0:
 		return r.binaryLink(content, at), nil
-	default:
-		return wholeBinary(opened, at.uri)
 	}
+	return binary(opened, at.uri, arguments)
 }
 
 // textPage returns the text alone, and a notice after it where there is more.
@@ -162,37 +158,24 @@ func imageResult(image *contained.File) (*mcp.CallToolResult, error) {
 		base64.StdEncoding.EncodeToString(content.Data), content.MIME), nil
 }
 
-func wholeBinary(file *contained.File, uri string) (*mcp.CallToolResult, error) {
-	content, err := file.ReadAll(maxBinaryBytes)
-	if err != nil {
-		return nil, err
-	}
-	return attached(content, uri, content.MIME, "its bytes are attached."), nil
-}
-
-// binaryPart returns the bytes that were asked for. What a host makes of them is
-// no file of that type.
-func binaryPart(file *contained.File, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
+// binary returns the bytes that were asked for, else all. What a host makes of
+// a part is no file of that type.
+func binary(file *contained.File, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
 	content, err := file.Read(contained.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxBinaryBytes})
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(content.Data)) == content.Size {
-		return attached(content, uri, content.MIME, "its bytes are attached."), nil
+	mime, notice := content.MIME, "its bytes are attached."
+	if int64(len(content.Data)) < content.Size {
+		mime, notice = "application/octet-stream", "a part of it is attached, which is no such file by itself."
+		if content.Next > 0 {
+			notice += " " + pageNotice(content)
+		}
 	}
-	notice := "a part of it is attached, which is no such file by itself."
-	if content.Next > 0 {
-		notice += " " + pageNotice(content)
-	}
-	return attached(content, uri, "application/octet-stream", notice), nil
-}
-
-// attached returns bytes with what they are.
-func attached(content contained.Content, uri, mime, notice string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{
 		mcp.NewTextContent(binaryText(content) + "; " + notice),
 		mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: uri, MIMEType: mime, Blob: base64.StdEncoding.EncodeToString(content.Data)}),
-	}}
+	}}, nil
 }
 
 func binaryText(content contained.Content) string {
