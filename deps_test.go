@@ -72,6 +72,12 @@ var imports = map[string][]string{
 		"server/internal/request", "server/internal/router", "server/internal/skills", "server/internal/workspace"},
 	"server/internal/updates": {"catalog", "resources/...", "sandbox", "sandbox/workspaces", "server/internal/client", "server/internal/skills",
 		"server/internal/workspace"},
+	"server/internal/execution": {"catalog", "policy", "resources/...", "sandbox", "sandbox/workspaces", "server/internal/advice",
+		"server/internal/display", "server/internal/failure", "server/internal/request", "server/internal/requirement", "server/internal/schema",
+		"server/internal/skills", "server/internal/workspace"},
+	"server/internal/tools": {"catalog", "policy", "resources/...", "sandbox", "sandbox/workspaces", "server/internal/activation",
+		"server/internal/display", "server/internal/execution", "server/internal/failure", "server/internal/request", "server/internal/schema",
+		"server/internal/skills", "server/internal/workspace"},
 	"server/internal/workspace": {"catalog", "resources/...", "sandbox/...", "server/internal/display", "server/internal/failure",
 		"server/internal/request"},
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-
-	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // Called is a tool's answer as a model would see it.
@@ -19,42 +17,29 @@ type Called struct {
 	IsError    bool
 }
 
-// Call calls a tool in-process, by the same way as a client's request takes.
-// arguments is a JSON object. An error means that there is no such tool or
-// that the call was no valid request.
+// Call calls a tool in-process, as a client's request does. arguments is a JSON
+// object. An error means that there is no such tool.
 func (s *Server) Call(ctx context.Context, tool string, arguments json.RawMessage) (Called, error) {
-	message, err := json.Marshal(map[string]any{
-		"jsonrpc": mcp.JSONRPC_VERSION, "id": 1, "method": mcp.MethodToolsCall,
-		"params": map[string]any{"name": tool, "arguments": arguments},
-	})
-	if err != nil {
-		return Called{}, fmt.Errorf("arguments: %w", err)
-	}
-	encoded, err := json.Marshal(s.mcp.HandleMessage(ctx, message))
+	result, err := s.tools.Call(ctx, tool, arguments)
 	if err != nil {
 		return Called{}, err
 	}
-	var response struct {
-		Result *struct {
-			Content []struct {
-				Type, Text, URI, MIMEType string
-			}
-			StructuredContent json.RawMessage
-			IsError           bool
-		}
-		Error *struct{ Message string }
-	}
-	if err := json.Unmarshal(encoded, &response); err != nil {
+	encoded, err := json.Marshal(result)
+	if err != nil {
 		return Called{}, err
 	}
-	if response.Result == nil {
-		if response.Error != nil {
-			return Called{}, fmt.Errorf("%s", response.Error.Message)
+	var answer struct {
+		Content []struct {
+			Type, Text, URI, MIMEType string
 		}
-		return Called{}, fmt.Errorf("no answer")
+		StructuredContent json.RawMessage
+		IsError           bool
 	}
-	called := Called{Structured: response.Result.StructuredContent, IsError: response.Result.IsError}
-	for i, block := range response.Result.Content {
+	if err := json.Unmarshal(encoded, &answer); err != nil {
+		return Called{}, err
+	}
+	called := Called{Structured: answer.StructuredContent, IsError: answer.IsError}
+	for i, block := range answer.Content {
 		if i > 0 {
 			called.Text += "\n"
 		}
@@ -67,11 +52,24 @@ func (s *Server) Call(ctx context.Context, tool string, arguments json.RawMessag
 	return called, nil
 }
 
-// ToolNames gives the names of the tools, in the order of their use.
-func (s *Server) ToolNames() []string {
-	names := make([]string, len(s.tools))
-	for i, t := range s.tools {
-		names[i] = t.definition.Name
+// Tool is what a caller in-process needs to know of a tool.
+type Tool struct {
+	Name string
+	// Types are the JSON types of its arguments, by their names.
+	Types map[string]string
+}
+
+// Tools returns the tools, in the order of their use.
+func (s *Server) Tools() []Tool {
+	var all []Tool
+	for _, definition := range s.tools.Definitions() {
+		t := Tool{definition.Name, map[string]string{}}
+		for name, property := range definition.InputSchema.Properties {
+			if schema, ok := property.(map[string]any); ok {
+				t.Types[name], _ = schema["type"].(string)
+			}
+		}
+		all = append(all, t)
 	}
-	return names
+	return all
 }

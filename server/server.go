@@ -15,8 +15,8 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -28,14 +28,25 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/activation"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
+	"github.com/skills-mcp/skills-mcp/server/internal/execution"
 	"github.com/skills-mcp/skills-mcp/server/internal/publish"
 	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
-	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
+	"github.com/skills-mcp/skills-mcp/server/internal/tools"
 	"github.com/skills-mcp/skills-mcp/server/internal/updates"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
+
+// Toolset names tools that are there only where the operator wants them.
+type Toolset = tools.Toolset
+
+// ToolsetWorkspace has view, create_file, str_replace and bash_tool, by which
+// a model works on the files of a workspace itself.
+const ToolsetWorkspace = tools.ToolsetWorkspace
+
+// ParseToolset returns the toolset of a name.
+func ParseToolset(name string) (Toolset, error) { return tools.ParseToolset(name) }
 
 // Options are what a server is made of.
 type Options struct {
@@ -74,20 +85,13 @@ type Options struct {
 type Server struct {
 	opts          Options
 	log           *slog.Logger
-	mcp           *mcpserver.MCPServer
+	library       *mcpserver.MCPServer
 	router        *router.Router
-	tools         []tool
-	skills        skills.Access
-	schemas       schema.Set
-	workspaces    *workspace.Access
-	requirements  *requirement.Finder
-	activation    activation.Writer
-	subscriptions client.Subscriptions
-	updates       *updates.Updates
+	tools         *tools.Registry
 	publisher     *publish.Publisher
-	// edits lets one call at a time write to workspaces, so that none undoes
-	// what another did.
-	edits sync.Mutex
+	workspaces    *workspace.Access
+	updates       *updates.Updates
+	subscriptions client.Subscriptions
 }
 
 // New makes a server. An error means that the options are incomplete.
@@ -108,35 +112,52 @@ func New(opts Options) (*Server, error) {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
-	s.workspaces = workspace.New(opts.Workspaces)
-	s.requirements = &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Log: s.log}
-	s.skills = skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Log: s.log}
-	s.activation = activation.Writer{Skills: s.skills, Requirements: s.requirements, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable}
-	s.updates = &updates.Updates{Skills: s.skills, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Log: s.log}
-	s.publisher = &publish.Publisher{Skills: s.skills, Workspaces: s.workspaces, Activation: s.activation,
-		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Log: s.log}
-	s.tools = []tool{s.activateTool(), s.readResourceTool(), s.execTool(), s.findSkillsTool()}
-	for _, name := range opts.Toolsets {
-		tools, err := s.toolset(name)
-		if err != nil {
-			return nil, err
-		}
-		s.tools = append(s.tools, tools...)
-	}
-	s.mcp = s.newLibraryServer()
-	s.router = &router.Router{Library: s.mcp, Methods: s.publisher.Methods(), Log: s.log}
-	if err := s.registerTools(); err != nil {
+	if err := s.furnish(); err != nil {
 		return nil, err
 	}
-	s.publisher.Register(s.mcp)
+	s.library = s.newLibrary()
+	s.router = &router.Router{Library: s.library, Methods: s.publisher.Methods(), Log: s.log}
+	s.tools.Register(s.library)
+	s.publisher.Register(s.library)
 	if opts.Workspaces != nil {
 		opts.Workspaces.OnExpire(s.updates.WorkspaceExpired)
 	}
 	return s, nil
 }
 
-// newLibraryServer sets the library up: capabilities, hooks, recovery.
-func (s *Server) newLibraryServer() *mcpserver.MCPServer {
+// furnish makes the rooms, each of those that it needs.
+func (s *Server) furnish() (err error) {
+	opts := s.opts
+	access := skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Log: s.log}
+	s.workspaces = workspace.New(opts.Workspaces)
+	s.updates = &updates.Updates{Skills: access, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Log: s.log}
+	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Log: s.log}
+	activations := activation.Writer{Skills: access, Requirements: requirements, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable}
+	s.publisher = &publish.Publisher{Skills: access, Workspaces: s.workspaces, Activation: activations,
+		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Log: s.log}
+	rooms := tools.Rooms{Skills: access, Workspaces: s.workspaces, Activation: activations, Runner: &execution.Runner{
+		Skills: access, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements,
+		Sandbox: opts.Sandbox, Unavailable: opts.Unavailable, Changed: s.updates.WorkspaceChanged, Log: s.log,
+	}}
+	all := tools.Basic(rooms)
+	for _, name := range opts.Toolsets {
+		set, err := ParseToolset(string(name))
+		if err != nil {
+			return fmt.Errorf("server: toolset %w", err)
+		}
+		if opts.Workspaces == nil {
+			return fmt.Errorf("server: the toolset %s needs workspaces", name)
+		}
+		all = append(all, set.Tools(rooms)...)
+	}
+	if s.tools, err = tools.NewRegistry(all, s.log); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	return nil
+}
+
+// newLibrary sets the library up: capabilities, hooks, recovery.
+func (s *Server) newLibrary() *mcpserver.MCPServer {
 	return mcpserver.NewMCPServer("skills-mcp", s.opts.Version,
 		mcpserver.WithTitle("Agent Skills"),
 		mcpserver.WithDescription("Folders of Agent Skills as resources, prompts and a sandboxed runtime."),

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,11 +34,7 @@ func newCallCommand(flags *settings) *cobra.Command {
 			return nil
 		},
 		RunE: func(command *cobra.Command, args []string) error {
-			arguments, err := callArguments(args[1:])
-			if err != nil {
-				return usageError{err}
-			}
-			return call(command, flags, roots, args[0], arguments, structured)
+			return call(command, flags, roots, args[0], args[1:], structured)
 		},
 	}
 	command.Flags().SortFlags = false
@@ -48,7 +43,7 @@ func newCallCommand(flags *settings) *cobra.Command {
 	return command
 }
 
-func call(command *cobra.Command, flags *settings, roots []string, tool string, arguments json.RawMessage, structured bool) error {
+func call(command *cobra.Command, flags *settings, roots []string, tool string, args []string, structured bool) error {
 	ctx := command.Context()
 	if !command.Flags().Changed("log-level") {
 		flags.logLevel = "error" // the answer is what was asked for
@@ -58,8 +53,13 @@ func call(command *cobra.Command, flags *settings, roots []string, tool string, 
 		return err
 	}
 	defer runtime.close()
-	if names := runtime.server.ToolNames(); !slices.Contains(names, tool) {
-		return usageError{fmt.Errorf("there is no tool %q; the tools are %s", tool, strings.Join(names, ", "))}
+	types, err := argumentTypes(runtime.server.Tools(), tool)
+	if err != nil {
+		return usageError{err}
+	}
+	arguments, err := callArguments(args, types)
+	if err != nil {
+		return usageError{err}
 	}
 	called, err := runtime.server.Call(ctx, tool, arguments)
 	if err != nil {
@@ -83,8 +83,21 @@ func shown(called server.Called, structured bool) string {
 	return called.Text
 }
 
-// callArguments reads key=value pairs or one JSON object.
-func callArguments(args []string) (json.RawMessage, error) {
+// argumentTypes returns the types of a tool's arguments.
+func argumentTypes(tools []server.Tool, name string) (map[string]string, error) {
+	var names []string
+	for _, tool := range tools {
+		if tool.Name == name {
+			return tool.Types, nil
+		}
+		names = append(names, tool.Name)
+	}
+	return nil, fmt.Errorf("there is no tool %q; the tools are %s", name, strings.Join(names, ", "))
+}
+
+// callArguments reads key=value pairs or one JSON object, for a tool whose
+// arguments have these types.
+func callArguments(args []string, types map[string]string) (json.RawMessage, error) {
 	if len(args) == 1 && strings.HasPrefix(strings.TrimSpace(args[0]), "{") {
 		if !json.Valid([]byte(args[0])) {
 			return nil, fmt.Errorf("the arguments are not valid JSON")
@@ -93,7 +106,7 @@ func callArguments(args []string) (json.RawMessage, error) {
 	}
 	values := map[string]json.RawMessage{}
 	for _, arg := range args {
-		key, value, err := callArgument(arg)
+		key, value, err := callArgument(arg, types)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +119,7 @@ func callArguments(args []string) (json.RawMessage, error) {
 }
 
 // callArgument reads key=text or key:=JSON.
-func callArgument(arg string) (key string, value json.RawMessage, err error) {
+func callArgument(arg string, types map[string]string) (key string, value json.RawMessage, err error) {
 	key, text, ok := strings.Cut(arg, "=")
 	if !ok || key == "" || key == ":" {
 		return "", nil, fmt.Errorf("%q is neither key=value nor a JSON object", arg)
@@ -117,20 +130,9 @@ func callArgument(arg string) (key string, value json.RawMessage, err error) {
 		}
 		return name, json.RawMessage(text), nil
 	}
-	if number := jsonNumberOf(key, text); number != nil {
-		return key, number, nil
+	if want := types[key]; want != "" && want != "string" && json.Valid([]byte(text)) {
+		return key, json.RawMessage(text), nil
 	}
 	value, err = json.Marshal(text)
 	return key, value, err
-}
-
-// numeric are the arguments of our tools that are numbers.
-var numeric = []string{"offset", "length", "timeoutMs"}
-
-func jsonNumberOf(key, text string) json.RawMessage {
-	var number json.Number
-	if slices.Contains(numeric, key) && json.Unmarshal([]byte(text), &number) == nil {
-		return json.RawMessage(text)
-	}
-	return nil
 }

@@ -41,27 +41,28 @@ type page struct {
 	Writer
 	strings.Builder
 	skill  *catalog.Skill
-	tree   *contained.Dir
+	dir    *contained.Dir
 	grants *policy.Grants
 	files  []contained.Entry
 }
 
 // Text returns what a model reads of a skill, for what the user said.
-func (w Writer) Text(ctx context.Context, skill *catalog.Skill, arguments string) (text string, err error) {
-	err = skills.WithTree(skill, func(tree *contained.Dir) error {
-		read, err := skills.ReadInstructions(skill, tree)
-		if err != nil {
-			return err
-		}
-		p := page{Writer: w, skill: skill, tree: tree, grants: w.Skills.Grants(skill)}
-		if err := p.write(ctx, read); err != nil {
-			return err
-		}
-		text = fmt.Sprintf("<skill_content name=%q>\n%s\n\n<skill_runtime>\n%s</skill_runtime>\n</skill_content>",
-			skill.Name, sealed(strings.TrimSpace(withArguments(read.Body, arguments))), sealed(p.String()))
-		return nil
-	})
-	return text, err
+func (w Writer) Text(ctx context.Context, skill *catalog.Skill, arguments string) (string, error) {
+	dir, err := skills.Open(skill)
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	read, err := skills.ReadInstructions(skill, dir)
+	if err != nil {
+		return "", err
+	}
+	p := page{Writer: w, skill: skill, dir: dir, grants: w.Skills.Grants(skill)}
+	if err := p.write(ctx, read); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("<skill_content name=%q>\n%s\n\n<skill_runtime>\n%s</skill_runtime>\n</skill_content>",
+		skill.Name, sealed(strings.TrimSpace(withArguments(read.Body, arguments))), sealed(p.String())), nil
 }
 
 // sealed keeps a text from closing the element that it is wrapped in.
@@ -92,7 +93,7 @@ func (p *page) write(ctx context.Context, read skills.Instructions) error {
 
 // writeFiles lists the skill's files, directories left out.
 func (p *page) writeFiles() error {
-	entries, more, err := p.tree.List(".", skills.ListDepth)
+	entries, more, err := p.dir.List(".", skills.ListDepth)
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func (p *page) writeTools() {
 	if !p.skill.HasTools {
 		return
 	}
-	tools, faults, err := skills.ReadTools(p.skill, p.tree)
+	tools, faults, err := skills.ReadTools(p.skill, p.dir)
 	if err != nil {
 		fmt.Fprintf(p, "Its tools.json cannot be used: %s\n", display.Line(failure.Of(err).Message))
 		return

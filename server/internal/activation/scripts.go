@@ -32,7 +32,7 @@ type namedScript struct{ skill, path string }
 // namedScripts returns the scripts that a skill's instructions name: its own,
 // and those of other skills that are there.
 func (p *page) namedScripts(body string) (own, others []namedScript) {
-	finder := scriptFinder{snapshot: p.Skills.Snapshot(), skill: p.skill, tree: p.tree}
+	finder := scriptFinder{snapshot: p.Skills.Snapshot(), skill: p.skill, dir: p.dir}
 	seen := map[string]bool{}
 	for _, word := range scriptPath().FindAllString(body, -1) {
 		if seen[word] || strings.HasPrefix(word, "//") { // of an address
@@ -57,7 +57,7 @@ func (p *page) namedScripts(body string) (own, others []namedScript) {
 type scriptFinder struct {
 	snapshot *catalog.Snapshot
 	skill    *catalog.Skill
-	tree     *contained.Dir
+	dir      *contained.Dir
 	searched int
 }
 
@@ -68,7 +68,7 @@ func (f *scriptFinder) find(word string) (namedScript, bool) {
 		return segment == "" || segment == "." || segment == ".." || strings.ContainsAny(segment, "~${}")
 	})
 	plain := path.Join(segments...)
-	if isFile(f.tree, plain) {
+	if isFile(f.dir, plain) {
 		return namedScript{f.skill.Name, plain}, true
 	}
 	for i, segment := range segments[:max(len(segments)-1, 0)] {
@@ -93,16 +93,17 @@ func (f *scriptFinder) find(word string) (namedScript, bool) {
 	return found[0], true
 }
 
-func hasFile(skill *catalog.Skill, name string) (has bool) {
-	err := skills.WithTree(skill, func(tree *contained.Dir) error {
-		has = isFile(tree, name)
-		return nil
-	})
-	return has && err == nil
+func hasFile(skill *catalog.Skill, name string) bool {
+	dir, err := skills.Open(skill)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	return isFile(dir, name)
 }
 
-func isFile(tree *contained.Dir, name string) bool {
-	dir, err := tree.IsDir(name)
+func isFile(in *contained.Dir, name string) bool {
+	dir, err := in.IsDir(name)
 	return err == nil && !dir
 }
 

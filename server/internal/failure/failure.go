@@ -3,6 +3,7 @@
 package failure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,7 +146,7 @@ func Of(err error) *Failure {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &path):
-		return &Failure{Code: pathCode(path.Rule), Message: path.Message, Hint: path.Hint, Cause: err}
+		return &Failure{Code: cmp.Or(pathCodes[path.Rule], Internal), Message: path.Message, Hint: path.Hint, Cause: err}
 	case errors.As(err, &setup):
 		return &Failure{Code: SandboxSetup, Message: setup.Message, Hint: setup.Hint, Cause: err}
 	case errors.Is(err, workspaces.ErrUnknown):
@@ -166,29 +167,20 @@ func Of(err error) *Failure {
 
 const hintNewWorkspace = "Call exec without `workspace` to get a new one."
 
-// pathCode gives the code of a refused path or read.
-func pathCode(rule contained.Rule) Code {
-	switch rule {
-	case contained.NotFound:
-		return FileNotFound
-	case contained.Invalid, contained.Absolute, contained.Traversal:
-		return InvalidPath
-	case contained.Escape:
-		return PathEscape
-	case contained.IsDirectory:
-		return IsDirectory
-	case contained.NotDirectory:
-		return NotDirectory
-	case contained.SpecialFile:
-		return SpecialFile
-	case contained.OutOfRange:
-		return OutOfRange
-	case contained.TooLarge:
-		return TooLarge
-	case contained.Denied:
-		return PermissionDenied
-	}
-	return Internal
+// pathCodes are those of refused paths and reads. Any other refusal is a fault
+// of ours.
+var pathCodes = map[contained.Rule]Code{
+	contained.NotFound:     FileNotFound,
+	contained.Invalid:      InvalidPath,
+	contained.Absolute:     InvalidPath,
+	contained.Traversal:    InvalidPath,
+	contained.Escape:       PathEscape,
+	contained.IsDirectory:  IsDirectory,
+	contained.NotDirectory: NotDirectory,
+	contained.SpecialFile:  SpecialFile,
+	contained.OutOfRange:   OutOfRange,
+	contained.TooLarge:     TooLarge,
+	contained.Denied:       PermissionDenied,
 }
 
 // Denied is the failure of a policy's decision.

@@ -34,24 +34,31 @@ const (
 	maxListedChildren  = 500
 )
 
-// Methods returns the methods that SEP-2640 adds. Each takes the
-// request's params and returns the fields of its result.
+// Methods returns the methods that SEP-2640 adds.
 func (p *Publisher) Methods() map[string]router.Method {
-	methods := map[string]router.Method{
-		"skills/list":              p.listSkills,
-		"skills/get":               p.getSkill,
-		"resources/directory/read": p.readDirectory,
+	return map[string]router.Method{
+		"skills/list":              p.method("skills/list", p.listSkills),
+		"skills/get":               p.method("skills/get", p.getSkill),
+		"resources/directory/read": p.method("resources/directory/read", p.readDirectory),
 	}
-	for name, serve := range methods {
-		methods[name] = func(ctx context.Context, params json.RawMessage) (any, error) {
-			result, err := serve(ctx, params)
-			if err != nil {
-				failure.Of(err).Log(p.Log, name)
-			}
-			return result, err
+}
+
+// method returns what serves a method by what returns the fields of its result.
+func (p *Publisher) method(name string, serve func(context.Context, pageParams) (any, error)) router.Method {
+	return func(ctx context.Context, raw json.RawMessage) (result any, err error) {
+		var params pageParams
+		if len(raw) > 0 && json.Unmarshal(raw, &params) != nil {
+			err = failure.New(failure.InvalidArguments, "Send params as an object with strings.", "the params cannot be read")
+		} else {
+			result, err = serve(ctx, params)
 		}
+		if err != nil {
+			f := about(params.URI, err)
+			f.Log(p.Log, name)
+			return nil, f
+		}
+		return result, nil
 	}
-	return methods
 }
 
 // skillEntry is SEP-2640's Skill.
@@ -78,11 +85,7 @@ type pageParams struct {
 
 // listSkills serves skills/list. The cursor is the last name of the page
 // before, so that across a reload each skill that stays is given once.
-func (p *Publisher) listSkills(ctx context.Context, raw json.RawMessage) (any, error) {
-	params, err := decodeParams(raw)
-	if err != nil {
-		return nil, err
-	}
+func (p *Publisher) listSkills(ctx context.Context, params pageParams) (any, error) {
 	all, err := skillsAfter(p.Skills.Snapshot(), params.Cursor)
 	if err != nil {
 		return nil, err
@@ -116,21 +119,17 @@ func (p *Publisher) listSkills(ctx context.Context, raw json.RawMessage) (any, e
 }
 
 // getSkill serves skills/get.
-func (p *Publisher) getSkill(ctx context.Context, raw json.RawMessage) (any, error) {
-	params, err := decodeParams(raw)
+func (p *Publisher) getSkill(ctx context.Context, params pageParams) (any, error) {
+	skill, file, err := resources.Resolve(p.Skills.Snapshot(), params.URI)
 	if err != nil {
 		return nil, err
 	}
-	skill, file, err := resources.Resolve(p.Skills.Snapshot(), params.URI)
-	if err != nil {
-		return nil, about(params.URI, err)
-	}
 	if file != skill.Entry {
-		return nil, about(params.URI, failure.New(failure.SkillNotFound, "Give the URI of a skill's SKILL.md.", "no skill is served at that URI"))
+		return nil, failure.New(failure.SkillNotFound, "Give the URI of a skill's SKILL.md.", "no skill is served at that URI")
 	}
 	entry, err := p.entry(ctx, skill)
 	if err != nil {
-		return nil, about(params.URI, err)
+		return nil, err
 	}
 	return struct {
 		Skill skillEntry `json:"skill"`
@@ -215,18 +214,14 @@ func newEntry(skill *catalog.Skill, files []resources.File) skillEntry {
 
 // readDirectory serves resources/directory/read: the direct children that may
 // be read.
-func (p *Publisher) readDirectory(ctx context.Context, raw json.RawMessage) (any, error) {
-	params, err := decodeParams(raw)
-	if err != nil {
-		return nil, err
-	}
+func (p *Publisher) readDirectory(ctx context.Context, params pageParams) (any, error) {
 	after, err := decodeCursor(params.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	skill, entries, err := p.children(ctx, params.URI)
 	if err != nil {
-		return nil, about(params.URI, err)
+		return nil, err
 	}
 	if after != "" {
 		start, found := slices.BinarySearchFunc(entries, after, func(e contained.Entry, path string) int { return cmp.Compare(e.Path, path) })
@@ -286,17 +281,6 @@ func childResource(skill *catalog.Skill, entry contained.Entry) mcp.Resource {
 	return child
 }
 
-func decodeParams(raw json.RawMessage) (pageParams, error) {
-	var params pageParams
-	if len(raw) == 0 {
-		return params, nil
-	}
-	if err := json.Unmarshal(raw, &params); err != nil {
-		return params, failure.New(failure.InvalidArguments, "Send params as an object with strings.", "the params cannot be read")
-	}
-	return params, nil
-}
-
 func encodeCursor(last string) mcp.Cursor {
 	return mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(last)))
 }
@@ -309,11 +293,8 @@ func decodeCursor(cursor mcp.Cursor) (string, error) {
 	return string(last), nil
 }
 
-// about ties a failure to the URI that it is about.
-func about(uri string, err error) error {
-	if err == nil {
-		return nil
-	}
+// about returns a failure with the URI that it is about.
+func about(uri string, err error) *failure.Failure {
 	f := *failure.Of(err)
 	f.URI = uri
 	return &f

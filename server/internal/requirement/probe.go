@@ -11,7 +11,6 @@ import (
 	"unicode"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
@@ -33,23 +32,23 @@ var (
 func (f *Finder) probe(ctx context.Context, skill *catalog.Skill, copied *staging.Copy) ([]Missing, error) {
 	there := *skill
 	there.Dir = copied.Dir
-	var programs []program
-	var entries []contained.Entry
-	err := skills.WithTree(&there, func(tree *contained.Dir) (err error) {
-		if entries, _, err = tree.List(".", skills.ListDepth); err != nil {
-			return err
-		}
-		programs = scriptsOf(copied.Dir, entries)
-		if !skill.HasTools {
-			return nil
-		}
-		if tools, _, err := skills.ReadTools(&there, tree); err == nil { // else activate tells of it
+	dir, err := skills.Open(&there)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, _, err := dir.List(".", skills.ListDepth)
+	if err != nil {
+		return nil, err
+	}
+	programs := scriptsOf(copied.Dir, entries)
+	if skill.HasTools {
+		if tools, _, err := skills.ReadTools(&there, dir); err == nil { // else activate tells of it
 			programs = append(programs, toolsOf(tools)...)
 		}
-		return nil
-	})
-	if err != nil || len(programs) == 0 {
-		return nil, err
+	}
+	if len(programs) == 0 {
+		return nil, nil
 	}
 	questions, err := questionsOf(programs, localModules(entries))
 	if err != nil {

@@ -119,16 +119,6 @@ func Open(skill *catalog.Skill) (*contained.Dir, error) {
 	return dir, nil
 }
 
-// WithTree opens a skill's directory for the time of one use.
-func WithTree(skill *catalog.Skill, use func(*contained.Dir) error) error {
-	tree, err := resources.OpenSkill(skill)
-	if err != nil {
-		return Gone(skill, err)
-	}
-	defer tree.Close()
-	return use(tree)
-}
-
 // Gone is the failure of a skill whose directory cannot be opened any more.
 func Gone(skill *catalog.Skill, err error) *failure.Failure {
 	return &failure.Failure{Code: failure.SkillNotFound, Message: fmt.Sprintf("the skill %q is gone from disk", skill.Name),
@@ -148,8 +138,8 @@ type Instructions struct {
 }
 
 // ReadInstructions reads a skill's instructions from its directory.
-func ReadInstructions(skill *catalog.Skill, tree *contained.Dir) (Instructions, error) {
-	content, err := tree.ReadAll(skill.Entry, maxEntryBytes)
+func ReadInstructions(skill *catalog.Skill, dir *contained.Dir) (Instructions, error) {
+	content, err := dir.ReadAll(skill.Entry, maxEntryBytes)
 	if err != nil {
 		return Instructions{}, err
 	}

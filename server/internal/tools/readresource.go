@@ -1,9 +1,8 @@
-package server
+package tools
 
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -35,63 +34,64 @@ type readArguments struct {
 	Length int64  `json:"length"`
 }
 
-func (s *Server) readResourceTool() tool {
-	definition := mcp.NewTool("readResource",
-		mcp.WithDescription("Read one file of a skill, or list a directory of it, when its instructions point there. Text comes in pages, images as images, other binaries as base64, long ones as a link. Also reads a result file that exec linked: give its workspace:// URI as `path`."),
-		mcp.WithString("name", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(256),
-			mcp.Description("The skill's name.")),
+// reader reads files of skills and of workspaces.
+type reader struct {
+	skills     skills.Access
+	workspaces *workspace.Access
+	// executable reports that programs can be run, which find files by a path.
+	executable bool
+}
+
+func readResource(r reader) Tool {
+	definition := define("readResource", reads, "Read a skill's file",
+		"Read one file of a skill, or list a directory of it, when its instructions point there. Text comes in pages, images as images, other binaries as base64, long ones as a link. Also reads a result file that exec linked: give its workspace:// URI as `path`.",
+		400_000,
+		skillNameArgument,
 		mcp.WithString("path", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(8192),
 			mcp.Description("Path relative to the skill's directory, such as references/guide.md; \".\" lists the skill. Or a workspace:// URI from exec.")),
 		mcp.WithInteger("offset", mcp.Min(0),
 			mcp.Description("First byte to read, from 0; take it from the notice of the page before.")),
 		mcp.WithInteger("length", mcp.Min(0),
 			mcp.Description("How many bytes to read; 0 or absent means a whole page. With `offset` or `length` a binary comes in part.")),
-		mcp.WithSchemaAdditionalProperties(false),
-		annotations("Read a skill's file", true, false, true, false),
-		alwaysLoad(map[string]any{"anthropic/maxResultSizeChars": 400_000}),
 	)
-	return tool{definition: definition, handle: s.readResource}
+	return newTool(definition, r.read)
 }
 
-func (s *Server) readResource(ctx context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
-	arguments, err := decode[readArguments](raw)
-	if err != nil {
-		return nil, err
-	}
-	skill, err := s.skills.Find(ctx, arguments.Name)
+func (r reader) read(ctx context.Context, arguments readArguments) (*mcp.CallToolResult, error) {
+	skill, err := r.skills.Find(ctx, arguments.Name)
 	if err != nil {
 		return nil, err
 	}
 	if strings.HasPrefix(arguments.Path, workspace.Scheme) {
-		return s.readArtifact(ctx, skill, arguments)
+		return r.readArtifact(ctx, skill, arguments)
 	}
 	file, err := contained.Clean(arguments.Path)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.skills.PermitRead(skill, file); err != nil {
+	if err := r.skills.PermitRead(skill, file); err != nil {
 		return nil, err
 	}
-	var result *mcp.CallToolResult
-	err = skills.WithTree(skill, func(tree *contained.Dir) (err error) {
-		result, err = s.readPath(ctx, tree, file, linked{resources.URI(skill, file), "$SKILL_DIR/" + file}, arguments)
-		return err
-	})
-	return result, err
-}
-
-// readArtifact reads a file that a program left in a workspace.
-func (s *Server) readArtifact(ctx context.Context, skill *catalog.Skill, arguments readArguments) (*mcp.CallToolResult, error) {
-	tree, file, err := s.workspaces.OpenURI(arguments.Path)
+	dir, err := skills.Open(skill)
 	if err != nil {
 		return nil, err
 	}
-	defer tree.Close()
-	_, named, _ := workspace.ParseURI(arguments.Path) // it was parsed before
-	if err := s.skills.Permit(skill, policy.Request{Op: policy.OpRead, Path: named}); err != nil {
+	defer dir.Close()
+	return r.readPath(ctx, dir, file, linked{resources.URI(skill, file), "$SKILL_DIR/" + file}, arguments)
+}
+
+// readArtifact reads a file that a program left in a workspace.
+func (r reader) readArtifact(ctx context.Context, skill *catalog.Skill, arguments readArguments) (*mcp.CallToolResult, error) {
+	dir, file, err := r.workspaces.OpenURI(arguments.Path)
+	if err != nil {
 		return nil, err
 	}
-	return s.readPath(ctx, tree, file, linked{arguments.Path, "$WORKSPACE/" + file}, arguments)
+	defer dir.Close()
+	_, named, _ := workspace.ParseURI(arguments.Path) // it was parsed before
+	if err := r.skills.Permit(skill, policy.Request{Op: policy.OpRead, Path: named}); err != nil {
+		return nil, err
+	}
+	return r.readPath(ctx, dir, file, linked{arguments.Path, "$WORKSPACE/" + file}, arguments)
 }
 
 // linked is where a file can be had whole.
@@ -102,7 +102,7 @@ type linked struct {
 }
 
 // readPath reads a file or lists a directory.
-func (s *Server) readPath(ctx context.Context, dir *contained.Dir, file string, at linked, arguments readArguments) (*mcp.CallToolResult, error) {
+func (r reader) readPath(ctx context.Context, dir *contained.Dir, file string, at linked, arguments readArguments) (*mcp.CallToolResult, error) {
 	opened, err := dir.Open(file)
 	if err != nil {
 		return nil, err
@@ -115,30 +115,26 @@ func (s *Server) readPath(ctx context.Context, dir *contained.Dir, file string, 
 	if err != nil {
 		return nil, err
 	}
-	isImage := contained.IsImage(content.MIME)
-	if isImage && content.Size <= maxImageBytes {
-		err = request.Reserve(ctx, content.Size)
-	} else {
-		err = request.Reserve(ctx, min(content.Size, maxBinaryBytes))
+	wholeImage := contained.IsImage(content.MIME) && content.Size <= maxImageBytes
+	answered := min(content.Size, maxBinaryBytes)
+	if wholeImage {
+		answered = content.Size
 	}
-	if err != nil {
+	if err := request.Reserve(ctx, answered); err != nil {
 		return nil, err
 	}
 	switch {
 	case content.Text:
 		return textPage(content), nil
-	case isImage && content.Size <= maxImageBytes:
+	case wholeImage:
 		return imageResult(opened)
-	case arguments.Offset > 0 || arguments.Length > 0:
-		return binaryPart(opened, at.uri, arguments)
-	case isImage || content.Size > maxBinaryBytes:
-		return s.binaryLink(content, at), nil
-	default:
-		return wholeBinary(opened, at.uri)
+	case content.Size > answered && arguments.Offset == 0 && arguments.Length == 0:
+		return r.binaryLink(content, at), nil
 	}
+	return binary(opened, at.uri, arguments)
 }
 
-// textPage gives the text alone, and a notice after it where there is more.
+// textPage returns the text alone, and a notice after it where there is more.
 func textPage(content contained.Content) *mcp.CallToolResult {
 	result := mcp.NewToolResultText(string(content.Data))
 	if content.Next > 0 {
@@ -162,37 +158,24 @@ func imageResult(image *contained.File) (*mcp.CallToolResult, error) {
 		base64.StdEncoding.EncodeToString(content.Data), content.MIME), nil
 }
 
-func wholeBinary(file *contained.File, uri string) (*mcp.CallToolResult, error) {
-	content, err := file.ReadAll(maxBinaryBytes)
-	if err != nil {
-		return nil, err
-	}
-	return attached(content, uri, content.MIME, "its bytes are attached."), nil
-}
-
-// binaryPart gives the bytes that were asked for. What a host makes of them is
-// no file of that type.
-func binaryPart(file *contained.File, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
+// binary returns the bytes that were asked for, else all. What a host makes of
+// a part is no file of that type.
+func binary(file *contained.File, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
 	content, err := file.Read(contained.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxBinaryBytes})
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(content.Data)) == content.Size {
-		return attached(content, uri, content.MIME, "its bytes are attached."), nil
+	mime, notice := content.MIME, "its bytes are attached."
+	if int64(len(content.Data)) < content.Size {
+		mime, notice = "application/octet-stream", "a part of it is attached, which is no such file by itself."
+		if content.Next > 0 {
+			notice += " " + pageNotice(content)
+		}
 	}
-	notice := "a part of it is attached, which is no such file by itself."
-	if content.Next > 0 {
-		notice += " " + pageNotice(content)
-	}
-	return attached(content, uri, "application/octet-stream", notice), nil
-}
-
-// attached gives bytes with what they are.
-func attached(content contained.Content, uri, mime, notice string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{
 		mcp.NewTextContent(binaryText(content) + "; " + notice),
 		mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: uri, MIMEType: mime, Blob: base64.StdEncoding.EncodeToString(content.Data)}),
-	}}
+	}}, nil
 }
 
 func binaryText(content contained.Content) string {
@@ -200,12 +183,12 @@ func binaryText(content contained.Content) string {
 }
 
 // binaryLink says how to get at a binary that is too long for an answer.
-func (s *Server) binaryLink(content contained.Content, at linked) *mcp.CallToolResult {
+func (r reader) binaryLink(content contained.Content, at linked) *mcp.CallToolResult {
 	notice := binaryText(content) + ", too long to come whole in this answer."
 	if content.Size <= contained.MaxReadBytes {
 		notice += " The resource that is linked gives it whole (resources/read, up to 16 MiB)."
 	}
-	if s.opts.Sandbox != nil {
+	if r.executable {
 		notice += fmt.Sprintf(" Programs that exec runs find it at %s.", display.Path(at.seen))
 	}
 	notice += " With `offset` or `length` parts of it come."

@@ -1,4 +1,4 @@
-package server
+package execution
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 
 type progressKey struct{}
 
-// withProgress lets a tool report progress where the caller asked for it.
-func withProgress(ctx context.Context, server *mcpserver.MCPServer, request mcp.CallToolRequest) context.Context {
+// WithProgress lets a program report progress where the caller asked for it.
+func WithProgress(ctx context.Context, server *mcpserver.MCPServer, request mcp.CallToolRequest) context.Context {
 	if request.Params.Meta == nil || request.Params.Meta.ProgressToken == nil {
 		return ctx
 	}
@@ -29,7 +29,7 @@ func withProgress(ctx context.Context, server *mcpserver.MCPServer, request mcp.
 	return context.WithValue(ctx, progressKey{}, report)
 }
 
-// progressFrom gives the call's progress report, or nil.
+// progressFrom returns the call's progress report, or nil.
 func progressFrom(ctx context.Context) func(line string) {
 	report, _ := ctx.Value(progressKey{}).(func(string))
 	return report

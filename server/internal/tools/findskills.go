@@ -1,4 +1,4 @@
-package server
+package tools
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // A page of findSkills ends at the first of these limits: hosts warn at about
@@ -54,48 +55,39 @@ var findOutputSchema = json.RawMessage(`{
   "required": ["skills", "total"]
 }`)
 
-func (s *Server) findSkillsTool() tool {
-	definition := mcp.NewTool("findSkills",
-		mcp.WithDescription("List the skills there are, or search them by what the task is about. Gives names and descriptions; then call activate with the name that fits."),
+func findSkills(access skills.Access) Tool {
+	definition := define("findSkills", reads, "Find skills",
+		"List the skills there are, or search them by what the task is about. Gives names and descriptions; then call activate with the name that fits.",
+		0,
 		mcp.WithString("query", mcp.MaxLength(1000),
 			mcp.Description("Words of the task; the best matches come first. Empty or absent lists all skills by name.")),
 		mcp.WithString("cursor", mcp.MaxLength(1000),
 			mcp.Description("nextCursor of the answer before.")),
-		mcp.WithSchemaAdditionalProperties(false),
 		mcp.WithRawOutputSchema(findOutputSchema),
-		annotations("Find skills", true, false, true, false),
-		alwaysLoad(nil),
 	)
-	return tool{definition: definition, handle: s.findSkills}
-}
-
-func (s *Server) findSkills(_ context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
-	arguments, err := decode[findArguments](raw)
-	if err != nil {
-		return nil, err
-	}
-	skills := s.skills.Snapshot().Skills()
-	if query := strings.TrimSpace(arguments.Query); query != "" {
-		skills = rank(skills, query)
-	}
-	start, err := decodeOffset(arguments.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	found := foundPage(skills, start)
-	result := mcp.NewToolResultStructured(found, found.text(arguments.Query))
-	return result, nil
+	return newTool(definition, func(_ context.Context, arguments findArguments) (*mcp.CallToolResult, error) {
+		found := access.Snapshot().Skills()
+		if query := strings.TrimSpace(arguments.Query); query != "" {
+			found = rank(found, query)
+		}
+		start, err := decodeOffset(arguments.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		page := foundPage(found, start)
+		return mcp.NewToolResultStructured(page, page.text(arguments.Query)), nil
+	})
 }
 
 // foundPage takes as many skills as fit on a page, at least one.
-func foundPage(skills []*catalog.Skill, start int) foundSkills {
-	found := foundSkills{Skills: []foundSkill{}, Total: len(skills)}
+func foundPage(all []*catalog.Skill, start int) foundSkills {
+	found := foundSkills{Skills: []foundSkill{}, Total: len(all)}
 	size := 0
-	for i := min(start, len(skills)); i < len(skills); i++ {
-		entry := foundSkill{Name: skills[i].Name, Description: display.Line(skills[i].Description), URI: resources.URI(skills[i], skills[i].Entry)}
+	for i, skill := range all[min(start, len(all)):] {
+		entry := foundSkill{Name: skill.Name, Description: display.Line(skill.Description), URI: resources.URI(skill, skill.Entry)}
 		size += len(entry.Name) + len(entry.Description) + len(entry.URI) + 50
 		if len(found.Skills) == maxFoundSkills || (size > maxFoundBytes && len(found.Skills) > 0) {
-			found.NextCursor = encodeOffset(i)
+			found.NextCursor = encodeOffset(start + i)
 			break
 		}
 		found.Skills = append(found.Skills, entry)

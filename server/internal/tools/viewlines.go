@@ -1,4 +1,4 @@
-package server
+package tools
 
 import (
 	"fmt"
@@ -82,7 +82,7 @@ func countedIn(content contained.Content) string {
 	return " in the first " + display.Size(content.Next)
 }
 
-// splitLines gives the lines without what ends them. A line break at the end
+// splitLines returns the lines without what ends them. A line break at the end
 // begins no further line.
 func splitLines(text string) []string {
 	text = strings.TrimPrefix(text, byteOrderMark)
@@ -96,7 +96,7 @@ func splitLines(text string) []string {
 	return lines
 }
 
-// numbered gives a line as view shows it.
+// numbered returns a line as view shows it.
 func numbered(number int, line string) string {
 	if len(line) <= maxLineBytes {
 		return fmt.Sprintf("%6d\t%s\n", number, line)

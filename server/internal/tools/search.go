@@ -1,4 +1,4 @@
-package server
+package tools
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 )
 
-// rank gives the skills that match a query, best first. It is BM25 over
+// rank returns the skills that match a query, best first. It is BM25 over
 // description words with the name's words counted thrice, since a name is the
 // author's own summary; a query word also matches longer words it begins.
 func rank(skills []*catalog.Skill, query string) []*catalog.Skill {

@@ -1,9 +1,8 @@
-package server
+package tools
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"sort"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
@@ -38,9 +36,10 @@ type replaceArguments struct {
 	Name        string `json:"name"`
 }
 
-func (s *Server) strReplaceTool() tool {
-	definition := mcp.NewTool("str_replace",
-		mcp.WithDescription("Replace a text that occurs exactly once in a file of the workspace. View the file first; give enough of the text around the place to make it unique."),
+func strReplace(files *workspaceFiles) Tool {
+	definition := define("str_replace", runs, "Edit a file of the workspace",
+		"Replace a text that occurs exactly once in a file of the workspace. View the file first; give enough of the text around the place to make it unique.",
+		0,
 		writtenPathArgument,
 		mcp.WithString("old_str", mcp.Required(), mcp.MinLength(1),
 			mcp.Description("The text to replace, exactly as it is in the file, without line numbers.")),
@@ -48,40 +47,33 @@ func (s *Server) strReplaceTool() tool {
 			mcp.Description("The text in its place; empty or absent deletes.")),
 		whyArgument,
 		workspaceArgument,
-		skillArgument,
-		mcp.WithSchemaAdditionalProperties(false),
-		annotations("Edit a file of the workspace", false, true, false, false),
-		alwaysLoad(nil),
+		forSkillArgument,
 	)
-	return tool{definition: definition, handle: s.strReplace}
+	return newTool(definition, files.replace)
 }
 
-func (s *Server) strReplace(ctx context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
-	arguments, err := decode[replaceArguments](raw)
-	if err != nil {
-		return nil, err
-	}
+func (f *workspaceFiles) replace(ctx context.Context, arguments replaceArguments) (*mcp.CallToolResult, error) {
 	edit := replacement{old: arguments.OldStr, new: arguments.NewStr}
 	if err := edit.check(); err != nil {
 		return nil, err
 	}
-	path, err := s.writtenPath(ctx, arguments.Path, arguments.Workspace, arguments.Name)
+	path, err := f.writtenPath(ctx, arguments.Path, arguments.Workspace, arguments.Name)
 	if err != nil {
 		return nil, err
 	}
-	workspace, err := s.workspaces.GetUsed(ctx, path.handle)
+	ws, err := f.workspaces.GetUsed(ctx, path.handle)
 	if err != nil {
 		return nil, err
 	}
 	edit.file = display.Path(path.file)
-	err = s.write(workspace, len(edit.new)-len(edit.old), func(tree *contained.Dir) error {
-		return tree.Edit(path.file, maxEditedBytes, edit.apply)
+	err = f.write(ws, len(edit.new)-len(edit.old), func(dir *contained.Dir) error {
+		return dir.Edit(path.file, maxEditedBytes, edit.apply)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.log.Info("file written", "tool", "str_replace", "skill", arguments.Name, "why", truncate.After(display.Line(arguments.Description), 200))
-	return writtenAnswer(workspace, path.file, edit.report()), nil
+	f.skills.Log.Info("file written", "tool", "str_replace", "skill", arguments.Name, "why", shownWhy(arguments.Description))
+	return writtenAnswer(ws, path.file, edit.report()), nil
 }
 
 // replacement replaces one text in a file by another.
@@ -105,7 +97,7 @@ func (r *replacement) check() error {
 	return nil
 }
 
-// apply gives the file's text with the replacement.
+// apply returns the file's text with the replacement.
 func (r *replacement) apply(data []byte) ([]byte, error) {
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 		return nil, failure.New(failure.NotText, "Change it with a program.", "%s is no UTF-8 text", r.file)
@@ -130,7 +122,7 @@ func (r *replacement) apply(data []byte) ([]byte, error) {
 	return []byte(r.text), nil
 }
 
-// breaksWithCRLF tells whether every line of a text ends in CRLF. There a line
+// breaksWithCRLF reports whether every line of a text ends in CRLF. There a line
 // break means CRLF, so that the file stays one of that kind.
 func breaksWithCRLF(text string) bool {
 	breaks := strings.Count(text, "\n")
@@ -141,7 +133,7 @@ func withCRLF(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 }
 
-// placesOf gives the places at which old begins: those that do not overlap,
+// placesOf returns the places at which old begins: those that do not overlap,
 // or else the one and one that overlaps it.
 func placesOf(text, old string) (places []int) {
 	for from := 0; ; {
@@ -170,7 +162,7 @@ func (r *replacement) missing(text string) *failure.Failure {
 	return failure.New(failure.TextNotFound, hint, "old_str does not occur in %s", r.file)
 }
 
-// lineAlike gives the number of the line at which the words of old begin, or 0.
+// lineAlike returns the number of the line at which the words of old begin, or 0.
 func lineAlike(text, old string) int {
 	var words strings.Builder
 	var starts []int // of lines, in words
@@ -188,7 +180,7 @@ func lineAlike(text, old string) int {
 	return sort.SearchInts(starts, at+1)
 }
 
-// lineList gives the numbers of the lines of some places.
+// lineList returns the numbers of the lines of some places.
 func lineList(text string, places []int) string {
 	var list strings.Builder
 	line, from := 1, 0

@@ -1,4 +1,4 @@
-package server
+package execution
 
 import (
 	"encoding/json"
@@ -7,33 +7,30 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
-	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
-// packTool finds one tool and checks its input.
-func packTool(skill *catalog.Skill, tree *contained.Dir, name string, input json.RawMessage) (catalog.Tool, error) {
-	if !skill.HasTools {
-		return catalog.Tool{}, failure.New(failure.ToolNotFound, "Use `script` and `args`, or `command`.", "skill %q has no tools.json", skill.Name)
-	}
-	tools, _, err := skills.ReadTools(skill, tree)
+// findTool returns one of the tools in a skill's tools.json.
+func findTool(skill *catalog.Skill, document []byte, name string) (catalog.Tool, error) {
+	tools, _, err := skills.ParseTools(skill, document)
 	if err != nil {
 		return catalog.Tool{}, err
 	}
 	names := make([]string, len(tools))
 	for i, t := range tools {
-		names[i] = t.Name
 		if t.Name == name {
-			return t, checkToolInput(skill, t, input)
+			return t, nil
 		}
+		names[i] = t.Name
 	}
 	return catalog.Tool{}, failure.New(failure.ToolNotFound, "Its tools are: "+strings.Join(names, ", ")+".",
 		"skill %q has no tool %q", skill.Name, truncate.After(name, 80))
 }
 
-func checkToolInput(skill *catalog.Skill, t catalog.Tool, input json.RawMessage) error {
+// checkInput holds a tool's input to its schema.
+func checkInput(skill *catalog.Skill, t catalog.Tool, input json.RawMessage) error {
 	compiled, err := schema.Compile(t.InputSchema)
 	if err != nil {
 		return &failure.Failure{Code: failure.InvalidTools, Message: fmt.Sprintf("the input schema of tool %q of skill %q is not valid", t.Name, skill.Name),
@@ -88,7 +85,7 @@ func placeholder(element string) (key string, ok bool) {
 	return "", false
 }
 
-// asText gives a JSON string's content, and any other value as JSON.
+// asText returns a JSON string's content, and any other value as JSON.
 func asText(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {

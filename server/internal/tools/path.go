@@ -1,30 +1,17 @@
-package server
+package tools
 
 import (
-	"context"
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
-)
-
-// Arguments that the tools of the toolset workspace share.
-var (
-	workspaceArgument = mcp.WithString("workspace", mcp.MinLength(1), mcp.MaxLength(128),
-		mcp.Description("Handle of a workspace from an earlier result, to go on with its files."))
-	skillArgument = mcp.WithString("name", mcp.MinLength(1), mcp.MaxLength(256),
-		mcp.Description("Name of the skill that this is done for: what its allowed-tools do not list is refused."))
-	whyArgument = mcp.WithString("description", mcp.MaxLength(10_000),
-		mcp.Description("Why this is done."))
 )
 
 // workspacePath is where a path of the toolset workspace leads.
@@ -36,22 +23,22 @@ type workspacePath struct {
 	handle string
 }
 
-// workspacePath reads a path as models write it: relative to the workspace, as
+// path reads a path as models write it: relative to the workspace, as
 // programs see it, or as a workspace:// URI.
-func (s *Server) workspacePath(path, handle string) (workspacePath, error) {
+func (f *workspaceFiles) path(path, handle string) (workspacePath, error) {
 	if strings.HasPrefix(path, workspace.Scheme) {
 		return uriPath(path, handle)
 	}
 	var seen sandbox.Info
-	if s.opts.Sandbox != nil {
-		seen = s.opts.Sandbox.Info()
+	if f.runner.Sandbox != nil {
+		seen = f.runner.Sandbox.Info()
 	}
 	read := workspacePath{file: path, handle: handle}
 	if rest, ok := below(path, "/workspace", "$WORKSPACE", "${WORKSPACE}", seen.Workspace); ok {
 		read.file = rest
 	} else if rest, ok := below(path, "/skill", "$SKILL_DIR", "${SKILL_DIR}", seen.SkillDir); ok {
 		read.file, read.inSkill = rest, true
-	} else if unexpanded.MatchString(path) {
+	} else if unexpanded().MatchString(path) {
 		return workspacePath{}, failure.New(failure.InvalidPath, hintWorkspacePath, "%s is no path in the workspace", display.Path(truncate.After(path, 120)))
 	}
 	var err error
@@ -80,7 +67,9 @@ const hintWorkspacePath = "Give a path relative to the workspace, such as notes/
 
 // unexpanded are paths that mean something else to whoever wrote them than a
 // file of that name: URIs, a home directory, a variable.
-var unexpanded = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://|~(/|$)|\$(\w+|\{\w+\})(/|$))`)
+var unexpanded = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://|~(/|$)|\$(\w+|\{\w+\})(/|$))`)
+})
 
 // below takes the first of the directories off a path that lies in it.
 func below(path string, dirs ...string) (rest string, ok bool) {
@@ -108,12 +97,4 @@ func (p workspacePath) writable() error {
 		return failure.New(failure.PermissionDenied, "Write elsewhere in the workspace.", "%s belongs to the sandbox", sandbox.PrivateDir)
 	}
 	return nil
-}
-
-// named gives the skill of a name, or nil where none is given.
-func (s *Server) named(ctx context.Context, name string) (*catalog.Skill, error) {
-	if name == "" {
-		return nil, nil
-	}
-	return s.skills.Find(ctx, name)
 }

@@ -1,8 +1,7 @@
-package server
+package tools
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -28,74 +27,68 @@ type viewArguments struct {
 	Name      string `json:"name"`
 }
 
-func (s *Server) viewTool() tool {
-	definition := mcp.NewTool("view",
-		mcp.WithDescription("View a file of the workspace with line numbers, an image, or a directory (two levels). Long files come in parts. With `name` it views files of that skill too."),
+func view(files *workspaceFiles) Tool {
+	definition := define("view", reads, "View a file or directory",
+		"View a file of the workspace with line numbers, an image, or a directory (two levels). Long files come in parts. With `name` it views files of that skill too.",
+		150_000,
 		mcp.WithString("path", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(8192),
 			mcp.Description("Path of a file or directory: relative to the workspace, as programs see it (/workspace/…, and with `name` /skill/…), or a workspace:// URI. \".\" is the workspace.")),
 		mcp.WithArray("view_range", mcp.MinItems(2), mcp.MaxItems(2), mcp.WithIntegerItems(mcp.Min(-1)),
 			mcp.Description("[start_line, end_line] of a text file, from 1; -1 as end_line reads to the end.")),
 		workspaceArgument,
-		skillArgument,
-		mcp.WithSchemaAdditionalProperties(false),
-		annotations("View a file or directory", true, false, true, false),
-		alwaysLoad(map[string]any{"anthropic/maxResultSizeChars": 150_000}),
+		forSkillArgument,
 	)
-	return tool{definition: definition, handle: s.view}
+	return newTool(definition, files.view)
 }
 
-func (s *Server) view(ctx context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
-	arguments, err := decode[viewArguments](raw)
-	if err != nil {
-		return nil, err
-	}
+func (f *workspaceFiles) view(ctx context.Context, arguments viewArguments) (*mcp.CallToolResult, error) {
 	lines, err := newLineRange(arguments.ViewRange)
 	if err != nil {
 		return nil, err
 	}
-	skill, err := s.named(ctx, arguments.Name)
+	skill, err := f.named(ctx, arguments.Name)
 	if err != nil {
 		return nil, err
 	}
-	path, err := s.workspacePath(arguments.Path, arguments.Workspace)
+	path, err := f.path(arguments.Path, arguments.Workspace)
 	if err != nil {
 		return nil, err
-	}
-	if path.inSkill && skill == nil {
-		return nil, failure.New(failure.InvalidArguments, "Give the skill's `name` too.", "the path lies in a skill, and no skill is named")
 	}
 	if !path.inSkill {
-		if err := s.skills.Permit(skill, policy.Request{Op: policy.OpRead, Path: path.file}); err != nil {
+		if err := f.skills.Permit(skill, policy.Request{Op: policy.OpRead, Path: path.file}); err != nil {
 			return nil, err
 		}
-		return s.viewWorkspace(ctx, path, lines)
+		return f.viewWorkspace(ctx, path, lines)
 	}
-	if err := s.skills.PermitRead(skill, path.file); err != nil {
+	if skill == nil {
+		return nil, failure.New(failure.InvalidArguments, "Give the skill's `name` too.", "the path lies in a skill, and no skill is named")
+	}
+	if err := f.skills.PermitRead(skill, path.file); err != nil {
 		return nil, err
 	}
-	var result *mcp.CallToolResult
-	err = skills.WithTree(skill, func(tree *contained.Dir) (err error) {
-		result, err = viewPath(tree, path.file, resources.URI(skill, path.file), lines)
-		return err
-	})
-	return result, err
+	dir, err := skills.Open(skill)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return viewPath(dir, path.file, resources.URI(skill, path.file), lines)
 }
 
-func (s *Server) viewWorkspace(ctx context.Context, path workspacePath, lines lineRange) (*mcp.CallToolResult, error) {
+func (f *workspaceFiles) viewWorkspace(ctx context.Context, path workspacePath, lines lineRange) (*mcp.CallToolResult, error) {
 	if path.handle == "" && request.SessionID(ctx) == "" && path.file == "." {
 		return mcp.NewToolResultText("Directory .:\n(empty: there is no workspace yet; create_file, bash_tool and exec make one and give its handle)\n"), nil
 	}
-	ws, err := s.workspaces.GetUsed(ctx, path.handle)
+	ws, err := f.workspaces.GetUsed(ctx, path.handle)
 	if err != nil {
 		return nil, err
 	}
 	defer ws.Acquire()()
-	tree, file, err := workspace.Open(ws, path.file)
+	dir, file, err := workspace.Open(ws, path.file)
 	if err != nil {
 		return nil, err
 	}
-	defer tree.Close()
-	return viewPath(tree, file, workspace.URI(ws.Handle, path.file), lines)
+	defer dir.Close()
+	return viewPath(dir, file, workspace.URI(ws.Handle, path.file), lines)
 }
 
 // viewPath views a file or lists a directory.

@@ -1,4 +1,4 @@
-package server
+package execution
 
 import (
 	"encoding/json"
@@ -17,8 +17,8 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
-// execOutputSchema describes execOutput.
-var execOutputSchema = json.RawMessage(`{
+// OutputSchema describes the structured content of an answer.
+var OutputSchema = json.RawMessage(`{
   "type": "object",
   "properties": {
     "status": {"type": "string", "enum": ["exited", "signaled", "timeout", "output_limit", "out_of_memory", "quota_exceeded", "canceled"], "description": "How the program ended."},
@@ -52,9 +52,9 @@ var execOutputSchema = json.RawMessage(`{
   "required": ["status", "exitCode", "stdout", "stderr", "durationMs", "workspace", "artifacts", "sandbox"]
 }`)
 
-// execOutput holds all that a model needs, since hosts that see structured
+// output holds all that a model needs, since hosts that see structured
 // content show it nothing else.
-type execOutput struct {
+type output struct {
 	Status           sandbox.Status   `json:"status"`
 	ExitCode         *int             `json:"exitCode"`
 	Signal           string           `json:"signal,omitempty"`
@@ -67,7 +67,7 @@ type execOutput struct {
 	ArtifactsOmitted int              `json:"artifactsOmitted,omitempty"`
 	LeftBehind       []string         `json:"leftBehind,omitempty"`
 	LeftOmitted      int              `json:"leftBehindOmitted,omitempty"`
-	Sandbox          execSandbox      `json:"sandbox"`
+	Sandbox          sandboxInfo      `json:"sandbox"`
 	Error            *failure.Failure `json:"error,omitempty"`
 	// What is long comes last, so that a host that cuts loses only of it.
 	Stdout string `json:"stdout"`
@@ -82,17 +82,17 @@ type artifact struct {
 	Digest   string `json:"digest,omitempty"`
 }
 
-type execSandbox struct {
+type sandboxInfo struct {
 	Backend string `json:"backend"`
 	Tier    string `json:"tier"`
 	Notice  string `json:"notice"`
 }
 
-// execAnswer tells a run's outcome as structure, as text and as links. The
+// answer tells a run's outcome as structure, as text and as links. The
 // digest is that of the skill as the program saw it, or empty; the advice adds
 // to what to do next where the run failed.
-func execAnswer(ws workspaces.Workspace, digest string, result sandbox.Result, advice string) *mcp.CallToolResult {
-	output := execOutput{
+func answer(ws workspaces.Workspace, digest string, result sandbox.Result, advice string) *mcp.CallToolResult {
+	out := output{
 		Status:           result.Status,
 		Signal:           result.Signal,
 		DurationMs:       result.Duration.Milliseconds(),
@@ -101,26 +101,26 @@ func execAnswer(ws workspaces.Workspace, digest string, result sandbox.Result, a
 		Artifacts:        []artifact{},
 		ArtifactsOmitted: result.ArtifactsOmitted,
 		LeftOmitted:      result.LeftBehindOmitted,
-		Sandbox:          execSandbox{result.Info.Backend, result.Info.Tier, result.Info.Notice},
+		Sandbox:          sandboxInfo{result.Info.Backend, result.Info.Tier, result.Info.Notice},
 		Error:            runFailure(result),
 	}
 	switch {
-	case output.Error == nil || advice == "":
+	case out.Error == nil || advice == "":
 	case result.Status == sandbox.TimedOut: // more time would not help
-		output.Error.Hint = advice
+		out.Error.Hint = advice
 	default:
-		output.Error.Hint += " " + advice
+		out.Error.Hint += " " + advice
 	}
 	for _, name := range result.LeftBehind {
-		output.LeftBehind = append(output.LeftBehind, display.Line(strings.ToValidUTF8(name, "\uFFFD")))
+		out.LeftBehind = append(out.LeftBehind, display.Line(strings.ToValidUTF8(name, "\uFFFD")))
 	}
 	if result.Status == sandbox.Exited {
-		output.ExitCode = &result.ExitCode
+		out.ExitCode = &result.ExitCode
 	}
-	output.Stdout, output.StdoutFile = streamText(ws, result.Stdout)
-	output.Stderr, output.StderrFile = streamText(ws, result.Stderr)
+	out.Stdout, out.StdoutFile = streamText(ws, result.Stdout)
+	out.Stderr, out.StderrFile = streamText(ws, result.Stderr)
 	for _, file := range result.Artifacts {
-		output.Artifacts = append(output.Artifacts, artifact{
+		out.Artifacts = append(out.Artifacts, artifact{
 			Path:     strings.ToValidUTF8(file.Path, "\uFFFD"),
 			URI:      workspace.URI(ws.Handle, file.Path),
 			Size:     file.Size,
@@ -128,16 +128,16 @@ func execAnswer(ws workspaces.Workspace, digest string, result sandbox.Result, a
 			Digest:   file.Digest,
 		})
 	}
-	answer := &mcp.CallToolResult{
-		Content:           []mcp.Content{mcp.NewTextContent(output.text())},
-		StructuredContent: output,
-		IsError:           output.Error != nil,
+	told := &mcp.CallToolResult{
+		Content:           []mcp.Content{mcp.NewTextContent(out.text())},
+		StructuredContent: out,
+		IsError:           out.Error != nil,
 	}
-	for _, file := range output.Artifacts {
+	for _, file := range out.Artifacts {
 		link := mcp.NewResourceLink(file.URI, file.Path, "Made by this run, "+display.Size(file.Size), file.MIMEType)
-		answer.Content = append(answer.Content, link)
+		told.Content = append(told.Content, link)
 	}
-	return answer
+	return told
 }
 
 // runFailure says what went wrong with a run, or nothing.
@@ -197,7 +197,7 @@ func streamText(ws workspaces.Workspace, out sandbox.Output) (text, file string)
 const shownDigest = len("sha256:") + 12
 
 // text is the same as the structure, for hosts that show only text.
-func (o execOutput) text() string {
+func (o output) text() string {
 	var text strings.Builder
 	switch {
 	case o.Error != nil:
@@ -235,7 +235,7 @@ func (o execOutput) text() string {
 }
 
 // leftBehind names processes, each name once.
-func (o execOutput) leftBehind() string {
+func (o output) leftBehind() string {
 	list := strings.Join(slices.Compact(slices.Clone(o.LeftBehind)), ", ")
 	if o.LeftOmitted > 0 {
 		list += " and others"

@@ -1,0 +1,106 @@
+// Package execution runs programs: those of skills, and shell commands of no
+// skill, each after the policy was asked and in a workspace.
+//
+// What is run is what was decided on: one version of a skill, whatever happens
+// to its directory meanwhile.
+package execution
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/resources/staging"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/advice"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
+)
+
+// Runner runs programs. It is safe for use by several goroutines.
+type Runner struct {
+	Skills       skills.Access
+	Workspaces   *workspace.Access
+	Copies       *staging.Copies
+	Requirements *requirement.Finder
+	// Sandbox runs programs. If nil, Unavailable says why.
+	Sandbox     sandbox.Backend
+	Unavailable string
+	// Changed is called with a workspace in which a program has run.
+	Changed func(workspaces.Workspace)
+	Log     *slog.Logger
+}
+
+// Run runs a program, and answers with what happened. Errors are ones for the
+// client: the program was not started.
+func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error) {
+	p.Script = r.inSkill(p.Script)
+	prepared, err := r.prepare(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer prepared.release()
+	ws, err := r.Workspaces.Get(ctx, p.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	defer ws.Acquire()()
+	defer r.Changed(ws)
+	spec := &prepared.spec
+	spec.Workspace, spec.Private, spec.Caller = ws.Dir, ws.Private, request.Caller(ctx)
+	if spec.Progress = progressFrom(ctx); spec.Progress != nil {
+		// What is known to be missing is no reason to refuse a program: it may
+		// find its modules elsewhere, or do without.
+		known, _ := r.Requirements.Known(prepared.digest())
+		if missing := requirement.Text(requirement.OfRun(known, spec.Script, spec.Shell)); missing != "" {
+			spec.Progress(missing)
+		}
+	}
+	resume := request.Idle(ctx)
+	result, err := r.Sandbox.Run(ctx, *spec)
+	resume()
+	if err != nil {
+		return nil, err
+	}
+	r.Log.Info("program ended", "skill", p.Skill, "digest", prepared.digest(), "op", prepared.request.Op, "why", p.Why,
+		"status", result.Status, "exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier)
+	return answer(ws, prepared.digest(), result, r.advice(ctx, prepared, result)), nil
+}
+
+// advice says what may be behind a program's failure.
+func (r *Runner) advice(ctx context.Context, p *prepared, result sandbox.Result) string {
+	refused := advice.Refused(p.spec, result)
+	if p.skill == nil || result.Status != sandbox.Exited || result.ExitCode == 0 {
+		return refused
+	}
+	if stray := advice.Stray(p.spec); stray != "" {
+		return stray
+	}
+	missing := requirement.OfRun(r.Requirements.OfCopy(ctx, p.skill, p.copy), p.spec.Script, p.spec.Shell)
+	return strings.TrimSpace(requirement.Text(missing) + " " + refused)
+}
+
+// executable refuses where nothing can be run.
+func (r *Runner) executable() error {
+	if r.Sandbox == nil {
+		return failure.New(failure.SandboxUnavailable, "Do the task without running scripts, or tell the user.",
+			"nothing can be run: %s", r.Unavailable)
+	}
+	return nil
+}
+
+// inSkill takes the skill's directory off a script's path: models tend to
+// write it as programs see it.
+func (r *Runner) inSkill(script string) string {
+	script = strings.TrimPrefix(script, "$SKILL_DIR/")
+	if r.Sandbox != nil {
+		script = strings.TrimPrefix(script, r.Sandbox.Info().SkillDir+"/")
+	}
+	return script
+}

@@ -1,0 +1,84 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/execution"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/schema"
+)
+
+// Registry has the tools of a server. They are the same for every catalog:
+// hosts cache their text and some never look again.
+type Registry struct {
+	tools   []Tool
+	schemas schema.Set
+	log     *slog.Logger
+}
+
+// NewRegistry compiles the schemas of tools, each of another name.
+func NewRegistry(tools []Tool, log *slog.Logger) (*Registry, error) {
+	r := &Registry{tools: tools, log: log}
+	for _, t := range tools {
+		if err := r.schemas.Add(t.definition); err != nil {
+			return nil, fmt.Errorf("tool %s: %w", t.definition.Name, err)
+		}
+	}
+	return r, nil
+}
+
+// Definitions returns what clients see of the tools, in the order of their use.
+func (r *Registry) Definitions() []mcp.Tool {
+	definitions := make([]mcp.Tool, len(r.tools))
+	for i, t := range r.tools {
+		definitions[i] = t.definition
+	}
+	return definitions
+}
+
+// Register makes the tools known to the library.
+func (r *Registry) Register(library *mcpserver.MCPServer) {
+	for _, t := range r.tools {
+		library.AddTool(t.definition, func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return r.call(execution.WithProgress(ctx, library, request), t, request), nil
+		})
+	}
+}
+
+// call calls a tool: validation before, error mapping after.
+func (r *Registry) call(ctx context.Context, t Tool, request mcp.CallToolRequest) (result *mcp.CallToolResult) {
+	name := t.definition.Name
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.log.Error("tool panicked", "tool", name, "panic", cause, "stack", string(debug.Stack()))
+			result = failure.Of(fmt.Errorf("panic: %v", cause)).ToolResult()
+		}
+	}()
+	arguments, err := r.schemas.Check(name, request)
+	if err == nil {
+		result, err = t.handle(ctx, arguments)
+	}
+	if err != nil {
+		f := failure.Of(err)
+		f.Log(r.log, name)
+		return f.ToolResult()
+	}
+	return result
+}
+
+// Call calls a tool in-process. arguments is a JSON object.
+func (r *Registry) Call(ctx context.Context, name string, arguments json.RawMessage) (*mcp.CallToolResult, error) {
+	for _, t := range r.tools {
+		if t.definition.Name == name {
+			return r.call(ctx, t, mcp.CallToolRequest{Params: mcp.CallToolParams{Name: name, RawArguments: arguments}}), nil
+		}
+	}
+	return nil, fmt.Errorf("there is no tool %q", name)
+}
