@@ -29,17 +29,23 @@ var errTooManyBodies = errors.New("too many long messages at once")
 
 func newBodies() *budget { return &budget{most: largeBodyBytes, mostOfOne: largeBodyBytes} }
 
-// readBody reads the body of a request, or answers what cannot be a message.
+// readMessage reads the body of a request and what it says of itself, or
+// answers what is no message. A request without a body has an empty one.
 // release is to be called when the request is over.
-func readBody(bodies *budget, w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
+func readMessage(bodies *budget, w http.ResponseWriter, r *http.Request) (head jsonrpc.Message, body []byte, release func(), ok bool) {
 	held := &share{of: bodies}
 	body, err := collect(w, r, held)
 	if err != nil {
-		held.release()
 		refuseBody(w, err)
-		return nil, nil, false
+	} else if r.Method != http.MethodPost {
+		return head, body, held.release, true
+	} else if parsed, wrong := jsonrpc.Parse(body); wrong != nil {
+		refuse(w, http.StatusBadRequest, wrong.Code, wrong.Message)
+	} else {
+		return parsed, body, held.release, true
 	}
-	return body, held.release, true
+	held.release()
+	return head, nil, nil, false
 }
 
 // collect reads a body as it comes, and takes memory only for what has come.

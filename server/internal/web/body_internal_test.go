@@ -15,11 +15,12 @@ import (
 // through.
 func TestBodiesAreBounded(t *testing.T) {
 	b := newBodies()
-	long := bytes.Repeat([]byte(" "), jsonrpc.MaxMessageBytes)
+	const message = `{"method":"ping"}`
+	long := append([]byte(message), bytes.Repeat([]byte(" "), jsonrpc.MaxMessageBytes-len(message))...)
 	read := func(body io.Reader) (status int, release func()) {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodPost, "/mcp", body)
-		_, release, ok := readBody(b, w, r)
+		_, _, release, ok := readMessage(b, w, r)
 		if !ok {
 			return w.Code, func() {}
 		}

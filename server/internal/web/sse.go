@@ -43,7 +43,7 @@ type sseSession struct {
 
 // open serves a stream.
 func (e *sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
-	_, release, ok := readBody(e.bodies, w, r)
+	_, _, release, ok := readMessage(e.bodies, w, r)
 	if !ok {
 		return
 	}
@@ -101,14 +101,8 @@ func (s *sseSession) write(message []byte) error {
 // message takes one message, and answers a request on the session's stream.
 func (e *sseEndpoint) message(w http.ResponseWriter, r *http.Request) {
 	id := r.URL.Query().Get("sessionId")
-	body, release, ok := readBody(e.bodies, w, r)
+	head, body, release, ok := readMessage(e.bodies, w, r)
 	if !ok {
-		return
-	}
-	head, wrong := jsonrpc.Parse(body)
-	if wrong != nil {
-		release()
-		refuse(w, http.StatusBadRequest, wrong.Code, wrong.Message)
 		return
 	}
 	status := e.take(id, head, body, release)

@@ -52,7 +52,7 @@ func (discarded) Flush()                      {}
 func (discarded) CanStream() bool             { return false }
 
 func (e *mcpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, release, ok := readBody(e.bodies, w, r)
+	head, body, release, ok := readMessage(e.bodies, w, r)
 	if !ok {
 		return
 	}
@@ -60,26 +60,20 @@ func (e *mcpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, done := whileUnread(r.Context(), e.unread, func() { hurry(w, unreadTimeout) })
 	defer done()
 	r = r.WithContext(request.WithSender(ctx, sender(r)))
-	var head jsonrpc.Message
-	if r.Method == http.MethodPost {
-		var wrong *jsonrpc.Error
-		if head, wrong = jsonrpc.Parse(body); wrong != nil {
-			refuse(w, http.StatusBadRequest, wrong.Code, wrong.Message)
-			return
-		}
-	}
-	stated := versions{r.Header.Get(mcp.HeaderProtocolVersion), head.ProtocolVersion()}
+	version, stated := r.Header.Get(mcp.HeaderProtocolVersion), head.ProtocolVersion()
+	// From 2026-07-28 on there are no sessions.
+	modern := mcp.IsModernProtocol(version) || mcp.IsModernProtocol(stated)
 	id := r.Header.Get(mcpserver.HeaderKeySessionID)
 	switch {
-	case head.IsNotification() && stated.unattributable(id):
+	case head.IsNotification() && unattributable(version, stated, id):
 		// From 2026-07-28 on the end of a stream is what cancels its request;
 		// a notification names a request by an id that other clients have
 		// too, so it changes nothing. Some clients send it all the same, and
 		// take a refusal for the end of the connection.
 		w.WriteHeader(http.StatusAccepted)
-	case stated.modern() && head.Method == string(mcp.MethodSubscriptionsListen):
+	case modern && head.Method == string(mcp.MethodSubscriptionsListen):
 		e.listen(w, r, head, body)
-	case stated.modern():
+	case modern:
 		e.next(w, r, head, body) // until its connection ends
 	case head.Method == string(mcp.MethodInitialize) && !e.sessions.room():
 		refuse(w, http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, "too many sessions are in use; try again later")
@@ -92,22 +86,14 @@ func (e *mcpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// versions are the protocol versions that a message states.
-type versions struct{ header, meta string }
-
-// modern reports whether a message is of 2026-07-28 or later, which has no
-// sessions.
-func (v versions) modern() bool {
-	return mcp.IsModernProtocol(v.header) || mcp.IsModernProtocol(v.meta)
-}
-
-// unattributable reports whether nothing says whose notification it is. One
-// that contradicts itself is left to the library to refuse.
-func (v versions) unattributable(session string) bool {
-	if v.header != "" && (!mcp.IsValidProtocolVersion(v.header) || v.meta != "" && v.header != v.meta) {
+// unattributable reports whether nothing says whose notification it is, whose
+// protocol versions in its header and in its parameters are given. One that
+// contradicts itself is left to the library to refuse.
+func unattributable(header, params, session string) bool {
+	if header != "" && (!mcp.IsValidProtocolVersion(header) || params != "" && header != params) {
 		return false
 	}
-	return v.modern() || session == ""
+	return session == "" || mcp.IsModernProtocol(header) || mcp.IsModernProtocol(params)
 }
 
 // listen serves a request to listen, with what it asks for once it is
