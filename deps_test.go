@@ -42,9 +42,14 @@ var imports = map[string][]string{
 	"sandbox/queue":       {"sandbox"},
 	"sandbox/workspaces":  {"sandbox", "sandbox/internal"},
 	"sandbox/local":       {"sandbox", "sandbox/command", "sandbox/internal"},
-	"sandbox/docker":      {"sandbox", "sandbox/command", "sandbox/internal"},
+	"sandbox/docker":      {"sandbox", "sandbox/command", "sandbox/internal", "sandbox/docker/internal"},
 	"sandbox/host":        {"sandbox", "sandbox/command", "sandbox/internal"},
 	"sandbox/sandboxtest": {"sandbox", "sandbox/internal"},
+
+	// Engines elsewhere plug into the backend, which does not know them.
+	"sandbox/docker/internal": {"sandbox/internal"},
+	"sandbox/docker/remote":   {"sandbox", "sandbox/docker", "sandbox/docker/internal"},
+	"sandbox/docker/entry":    {"sandbox/docker/internal", "sandbox/internal"},
 
 	"server": {"catalog", "resources/...", "policy", "sandbox/...", "server/internal/..."},
 
@@ -93,7 +98,7 @@ var parts = []string{"sandbox", "server"}
 // room.
 var testImports = map[string][]string{
 	"resources": {"resources/internal/filetest"},
-	"sandbox":   {"sandbox/sandboxtest", "sandbox/workspaces"},
+	"sandbox":   {"sandbox/sandboxtest", "sandbox/workspaces", "sandbox/docker/remote"},
 }
 
 // testLeaves are for tests alone, those of every room: a package may import

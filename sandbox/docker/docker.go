@@ -14,8 +14,8 @@
 // be started ahead, and none outlives its server. Each is used once.
 //
 // Where the engine cannot share directories with the server, as on another
-// machine, the files of both are sent to the container, and what the program
-// has changed in the workspace is sent back. There they are in memory: the
+// machine, a [Remote] copies the files of both to the container, and back what
+// the program has changed in the workspace. There they are in memory: the
 // workspace has half of what the run may use, the skill a quarter, and HOME and
 // TMPDIR, which end with the run, an eighth. The first process is root, without
 // what makes root dangerous, until the program starts.

@@ -25,11 +25,13 @@ type execution struct {
 	container *container
 	files     Files // nil where directories are shared
 	reply     *reply
+	settled   chan struct{} // closed when the container has the order, or is not waited for
+	settle    func()        // closes it
 	copied    chan struct{} // closed when nothing more comes
 	written   chan struct{} // closed when nothing more is written
 	taken     atomic.Int64  // bytes that the engine has taken so far
-	toKill    chan struct{} // closed by Kill
-	killOnce  sync.Once
+	killed    chan struct{} // closed by Kill
+	kill      func()        // closes it
 }
 
 // execute sends an order, with the files that it demands, and has the program's
@@ -37,12 +39,9 @@ type execution struct {
 // lets go of the container.
 func (c *container) execute(order protocol.Order, spec sandbox.Spec, stdout, stderr io.Writer) (*execution, error) {
 	order.Nonce, order.StdinBytes = rand.Text(), uint64(len(spec.Stdin))
-	x := &execution{
-		container: c,
-		copied:    make(chan struct{}),
-		written:   make(chan struct{}),
-		toKill:    make(chan struct{}),
-	}
+	x := &execution{container: c, copied: make(chan struct{}), written: make(chan struct{})}
+	x.settled, x.settle = signal()
+	x.killed, x.kill = signal()
 	returned := io.Discard
 	if order.Files {
 		files, err := c.backend.remote.OpenFiles(spec)
@@ -52,13 +51,14 @@ func (c *container) execute(order protocol.Order, spec sandbox.Spec, stdout, std
 		}
 		x.files, returned = files, files
 	}
-	x.reply = newReply(order.Nonce, stdout, stderr, returned)
+	x.reply = newReply(order.Nonce, x.settle, stdout, stderr, returned)
 	go func() {
 		defer close(x.written)
 		x.write(order, spec.Stdin)
 		x.writeKill()
 	}()
 	go func() {
+		defer x.settle()
 		defer close(x.copied)
 		c.streams.CopyTo(writerFunc(x.reply.writeStdout), writerFunc(x.reply.writeStderr)) // an error says no more than the missing report
 	}()
@@ -88,30 +88,42 @@ func (x *execution) write(order protocol.Order, stdin []byte) {
 	}
 	x.container.release() // which would wait for the rest
 	select {
-	case <-x.toKill: // it was given up
+	case <-x.killed: // it was given up
 	default:
 		x.container.backend.log.Warn("files cannot be sent to a container", "error", err)
 	}
 }
 
+// signal returns a channel and what closes it, once.
+func signal() (chan struct{}, func()) {
+	c := make(chan struct{})
+	return c, sync.OnceFunc(func() { close(c) })
+}
+
 // started waits until the container has the order, and reports whether it will
 // ever have it: not if it takes nothing any more.
 func (x *execution) started(ctx context.Context) bool {
-	for taken := x.taken.Load(); ; {
+	defer context.AfterFunc(ctx, x.settle)()
+	await(x.settled, &x.taken, x.container.backend.ackTimeout, nil)
+	return x.reply.acked.Load()
+}
+
+// await waits until a channel is closed, and reports whether it is. It gives up
+// at some time, and when a count has not grown for a while.
+func await(done <-chan struct{}, count *atomic.Int64, timeout time.Duration, giveUp <-chan time.Time) bool {
+	for before := count.Load(); ; {
 		select {
-		case <-x.reply.acked:
+		case <-done:
 			return true
-		case <-ctx.Done():
-			return x.reply.hasAcked()
-		case <-x.copied:
-			return x.reply.hasAcked()
-		case <-time.After(x.container.backend.ackTimeout):
+		case <-giveUp:
+			return false
+		case <-time.After(timeout):
 		}
-		now := x.taken.Load()
-		if now == taken {
-			return x.reply.hasAcked()
+		now := count.Load()
+		if now == before {
+			return false
 		}
-		taken = now
+		before = now
 	}
 }
 
@@ -188,7 +200,7 @@ func notStarted(report *protocol.Report) error {
 func (x *execution) end() (report *protocol.Report, killed bool) {
 	select {
 	case <-x.copied:
-	case <-x.toKill:
+	case <-x.killed:
 		killed = true
 		if !x.killInside() {
 			x.container.backend.remove(x.container.id)

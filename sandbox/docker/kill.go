@@ -17,14 +17,14 @@ const (
 )
 
 // Kill implements [process.Tree].
-func (x *execution) Kill() { x.killOnce.Do(func() { close(x.toKill) }) }
+func (x *execution) Kill() { x.kill() }
 
 // writeKill has the entry program kill its program, once that is asked for.
 // What goes wrong shows in that nothing comes.
 func (x *execution) writeKill() {
 	select {
 	case <-x.copied:
-	case <-x.toKill:
+	case <-x.killed:
 		if x.canReturn() { // else there would be something before it
 			x.container.streams.Conn.Write([]byte{protocol.Kill})
 		}
@@ -32,7 +32,7 @@ func (x *execution) writeKill() {
 }
 
 // canReturn reports whether there are files that a container can send back.
-func (x *execution) canReturn() bool { return x.files != nil && x.reply.hasAcked() }
+func (x *execution) canReturn() bool { return x.files != nil && x.reply.acked.Load() }
 
 // killInside waits for the entry program to kill the program and to send back
 // its files, and reports whether it did.
@@ -47,17 +47,5 @@ func (x *execution) killInside() bool {
 	case <-time.After(killTimeout):
 		return false
 	}
-	giveUp := time.Now().Add(returnTimeout)
-	for said := x.reply.said.Load(); ; {
-		select {
-		case <-x.copied:
-			return true
-		case <-time.After(silenceTimeout):
-		}
-		now := x.reply.said.Load()
-		if now == said || time.Now().After(giveUp) {
-			return false
-		}
-		said = now
-	}
+	return await(x.copied, &x.reply.said, silenceTimeout, time.After(returnTimeout))
 }

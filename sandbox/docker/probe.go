@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
@@ -61,7 +62,7 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 	listed := output.NewStream(output.Config{Keep: listBytes, Limit: listBytes})
 	x, err := c.execute(protocol.Order{
 		Dir: path.Join(protocol.Workspace, filepath.Base(marker)),
-		Env: []string{"PATH=" + searchPath}, Files: b.copying,
+		Env: strings.Split(searchPath, ":"), Files: b.copying,
 	}, spec, listed, io.Discard)
 	if err != nil {
 		return err

@@ -18,10 +18,10 @@ const earlyBytes = 16 << 20
 // it, and passes on the two streams of the program. It is for one goroutine;
 // only acked, ended and said are for all.
 type reply struct {
-	acked          chan struct{} // closed when the container has the order
+	onAck          func()        // called when the container has the order
+	acked          atomic.Bool   // it has
 	ended          chan struct{} // closed when the program's standard output is there
 	said           atomic.Int64  // bytes so far
-	begun          bool
 	stdout, stderr stream
 	encoded        bytes.Buffer // the report
 	early          []byte       // standard error before that
@@ -29,21 +29,11 @@ type reply struct {
 
 // newReply returns a reply for an order. The writers do not fail; files is for
 // the files that come back.
-func newReply(nonce string, stdout, stderr, files io.Writer) *reply {
-	r := &reply{acked: make(chan struct{}), ended: make(chan struct{})}
+func newReply(nonce string, onAck func(), stdout, stderr, files io.Writer) *reply {
+	r := &reply{onAck: onAck, ended: make(chan struct{})}
 	r.stdout = stream{mark: []byte(nonce), parts: []io.Writer{stdout, files}}
 	r.stderr = stream{mark: []byte(nonce), parts: []io.Writer{stderr, &r.encoded}}
 	return r
-}
-
-// hasAcked reports whether the container has the order.
-func (r *reply) hasAcked() bool {
-	select {
-	case <-r.acked:
-		return true
-	default:
-		return false
-	}
 }
 
 // errReplied stops the copying of streams that are complete.
@@ -56,12 +46,12 @@ var errNoReply = errors.New("the container does not speak the protocol of this v
 func (r *reply) writeStdout(p []byte) (int, error) {
 	n := len(p)
 	r.said.Add(int64(n))
-	if n > 0 && !r.begun {
+	if n > 0 && !r.acked.Load() {
 		if p[0] != protocol.Ack {
 			return 0, errNoReply
 		}
-		r.begun = true
-		close(r.acked)
+		r.acked.Store(true)
+		r.onAck()
 		r.stderr.write(r.early) // the engine keeps no order between the streams
 		p = p[1:]
 	}
@@ -76,7 +66,7 @@ func (r *reply) writeStdout(p []byte) (int, error) {
 // writeStderr takes the next part of the standard error.
 func (r *reply) writeStderr(p []byte) (int, error) {
 	r.said.Add(int64(len(p)))
-	if !r.begun {
+	if !r.acked.Load() {
 		if len(r.early)+len(p) > earlyBytes {
 			return 0, errNoReply
 		}

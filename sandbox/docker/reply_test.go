@@ -28,7 +28,7 @@ func TestReplyIsTakenInAnyOrder(t *testing.T) {
 	for size := 1; size <= len(diagnostics); size++ {
 		for first := range 3 {
 			var stdout, stderr, files bytes.Buffer
-			r := newReply(string(mark), &stdout, &stderr, &files)
+			r := newReply(string(mark), func() {}, &stdout, &stderr, &files)
 			outs, errs := in(size, out), in(size, diagnostics)
 			var err error
 			for turn := first; len(outs)+len(errs) > 0; turn++ {
@@ -54,7 +54,7 @@ func TestReplyIsTakenInAnyOrder(t *testing.T) {
 func TestReplyThatNeverBegins(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
-	r := newReply("the mark", &stdout, &stderr, io.Discard)
+	r := newReply("the mark", func() {}, &stdout, &stderr, io.Discard)
 	r.writeStderr([]byte("exec format error"))
 	if _, err := r.writeStdout([]byte("hello")); !errors.Is(err, errNoReply) {
 		t.Errorf("another program's output gives %v", err)
@@ -62,7 +62,7 @@ func TestReplyThatNeverBegins(t *testing.T) {
 	if report := r.close(); report != nil {
 		t.Errorf("its report is %+v", report)
 	}
-	if stdout.Len()+stderr.Len() > 0 || r.begun || string(r.early) != "exec format error" {
+	if stdout.Len()+stderr.Len() > 0 || r.acked.Load() || string(r.early) != "exec format error" {
 		t.Errorf("passed on: %q, %q", stdout.String(), stderr.String())
 	}
 }
@@ -71,14 +71,14 @@ func TestReplyThatNeverBegins(t *testing.T) {
 func TestReportThatIsNone(t *testing.T) {
 	t.Parallel()
 	for _, report := range []string{"", "some", "\xff\xff\xff\xff", "\x02\x00\x00\x00\x00\x00"} {
-		r := newReply("the mark", io.Discard, io.Discard, io.Discard)
+		r := newReply("the mark", func() {}, io.Discard, io.Discard, io.Discard)
 		r.writeStdout([]byte{protocol.Ack})
 		r.writeStderr([]byte("the mark" + report + "the mark"))
 		if got := r.close(); got != nil {
 			t.Errorf("%q is %+v", report, got)
 		}
 	}
-	r := newReply("the mark", io.Discard, io.Discard, io.Discard)
+	r := newReply("the mark", func() {}, io.Discard, io.Discard, io.Discard)
 	r.writeStdout([]byte{protocol.Ack})
 	r.writeStderr([]byte("the mark"))
 	if _, err := r.writeStderr(make([]byte, protocol.MaxReportBytes+1)); !errors.Is(err, errNoReply) {

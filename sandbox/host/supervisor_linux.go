@@ -56,7 +56,7 @@ func prepareSelf() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	if err := limit(); err != nil {
+	if err := reaper.SetLimits(map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: openFiles}); err != nil {
 		return err
 	}
 	return closeOnExec("/proc/self/fd")
@@ -69,20 +69,6 @@ func startProgram(what program) (int, error) {
 		Files: []uintptr{0, 1, 2},
 		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	})
-}
-
-// limit sets the limits that this process and its children have.
-func limit() error {
-	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
-		return err
-	}
-	var files unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
-		return err
-	}
-	files.Max = min(files.Max, openFiles)
-	files.Cur = files.Max
-	return unix.Setrlimit(unix.RLIMIT_NOFILE, &files)
 }
 
 // prepare checks that supervisors can be started.

@@ -12,26 +12,20 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
-// list writes the paths of the executables on the order's PATH, each ended by
-// NUL, where the order's directory can be written, and reports the bounds.
+// list writes the paths of the executables in the directories of an order's Env,
+// each ended by NUL, where the order's own can be written, and reports the bounds.
 func list(order protocol.Order) protocol.Report {
 	if err := unix.Access(order.Dir, unix.W_OK); err != nil {
 		return protocol.Report{Errno: errnoOf(err)}
 	}
 	var found strings.Builder
-	for _, variable := range order.Env {
-		value, isPath := strings.CutPrefix(variable, "PATH=")
-		if !isPath {
-			continue
-		}
-		for _, dir := range filepath.SplitList(value) {
-			entries, _ := os.ReadDir(dir) // a directory that is not there holds nothing
-			for _, entry := range entries {
-				file := filepath.Join(dir, entry.Name())
-				info, err := os.Stat(file) // follows links, as exec does
-				if err == nil && info.Mode().IsRegular() && unix.Access(file, unix.X_OK) == nil {
-					found.WriteString(file + "\x00")
-				}
+	for _, dir := range order.Env {
+		entries, _ := os.ReadDir(dir) // a directory that is not there holds nothing
+		for _, entry := range entries {
+			file := filepath.Join(dir, entry.Name())
+			info, err := os.Stat(file) // follows links, as exec does
+			if err == nil && info.Mode().IsRegular() && unix.Access(file, unix.X_OK) == nil {
+				found.WriteString(file + "\x00")
 			}
 		}
 	}

@@ -84,17 +84,7 @@ func limit(order protocol.Order) error {
 	if order.OpenFiles > 0 {
 		limits[unix.RLIMIT_NOFILE] = order.OpenFiles
 	}
-	for resource, value := range limits {
-		var have unix.Rlimit
-		if err := unix.Getrlimit(resource, &have); err != nil {
-			return err
-		}
-		value = min(value, have.Max)
-		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: value, Max: value}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return reaper.SetLimits(limits)
 }
 
 // input returns the end of a pipe from which the program reads data.

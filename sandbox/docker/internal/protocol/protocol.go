@@ -28,7 +28,7 @@ import (
 // Version is that of this protocol, and of what the entry program guarantees.
 // An image carries it as the label [VersionLabel].
 const (
-	Version      = "8"
+	Version      = "9"
 	VersionLabel = "skills-mcp.entry"
 )
 
@@ -61,12 +61,11 @@ type Order struct {
 	Nonce string
 	// Dir is where the program starts.
 	Dir string
-	// Argv is the absolute path of the program and its arguments. If empty,
-	// the executables on PATH are listed on standard output instead, each
-	// ended by NUL, once Dir was found to be writable.
-	Argv []string
-	// Env is the whole environment.
-	Env []string
+	// Argv is the absolute path of the program and its arguments, and Env its
+	// whole environment. If Argv is empty, Env are directories, and the
+	// executables there are listed on standard output instead, each ended by
+	// NUL, once Dir was found to be writable.
+	Argv, Env []string
 	// FileBytes is the size of the largest file that the program may write,
 	// and OpenFiles how many it may have open; 0 means no other limit than
 	// the container's.

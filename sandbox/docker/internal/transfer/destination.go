@@ -143,8 +143,6 @@ func (d *destination) stageFile() (f *os.File, staged string, err error) {
 	return f, staged, err
 }
 
-func (d *destination) discard(staged string) error { return d.root.Remove(staged) }
-
 func (d *destination) file(staged, name string, mode fs.FileMode, mtime time.Time) error {
 	err := d.root.Chmod(staged, mode)
 	if err == nil {
@@ -171,7 +169,7 @@ func (d *destination) publish(staged, name string, err error) error {
 		err = d.put(staged, name)
 	}
 	if err != nil {
-		return errors.Join(err, d.discard(staged))
+		return errors.Join(err, d.root.Remove(staged))
 	}
 	return nil
 }
@@ -210,7 +208,7 @@ func (d *destination) hardlink(name, target string) error {
 	}
 	err = d.put(staged, name)
 	// Renaming one name of a file to another one of it does nothing.
-	if discardErr := d.discard(staged); err == nil && !errors.Is(discardErr, fs.ErrNotExist) {
+	if discardErr := d.root.Remove(staged); err == nil && !errors.Is(discardErr, fs.ErrNotExist) {
 		err = discardErr
 	}
 	return err

@@ -141,7 +141,7 @@ func (rc *receiver) file(h header) error {
 		err = f.Truncate(h.size)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, rc.to.discard(staged))
+		return errors.Join(err, rc.to.root.Remove(staged))
 	}
 	return rc.skip(rc.to.file(staged, h.path, h.mode, time.Unix(0, h.mtime)))
 }

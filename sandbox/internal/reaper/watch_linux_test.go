@@ -1,0 +1,60 @@
+package reaper_test
+
+import (
+	"os/exec"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
+)
+
+// watch runs a shell program below this process, which has no other children,
+// and watches over it.
+func watch(t *testing.T, program string, w reaper.Watch) reaper.Outcome {
+	t.Helper()
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.PID, err = syscall.ForkExec(shell, []string{"sh", "-c", program}, &syscall.ProcAttr{Env: []string{"PATH=/usr/bin:/bin"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.KillAll = reaper.KillDescendants
+	return w.Wait()
+}
+
+// The tests are not parallel: each waits for all children of this process.
+func TestEndings(t *testing.T) {
+	gone := make(chan struct{})
+	close(gone)
+	var asked atomic.Int32
+	for name, c := range map[string]struct {
+		program string
+		watch   reaper.Watch
+		want    reaper.Outcome
+	}{
+		"an exit code": {"exit 7", reaper.Watch{}, reaper.Outcome{Ending: reaper.Ending{Code: 7}}},
+		"a signal":     {"kill -USR1 $$", reaper.Watch{}, reaper.Outcome{Ending: reaper.Ending{Signal: "SIGUSR1"}}},
+		"no name":      {"kill -40 $$", reaper.Watch{}, reaper.Outcome{Ending: reaper.Ending{Signal: "SIG40"}}},
+		"left behind": {"sleep 1000 & sleep 1000 & exit 0", reaper.Watch{},
+			reaper.Outcome{Ending: reaper.Ending{LeftBehind: []string{"sleep", "sleep"}}}},
+		"let go":  {"sleep 1000", reaper.Watch{Released: gone}, reaper.Outcome{Ending: reaper.Ending{Signal: "SIGKILL", Killed: true}}},
+		"timeout": {"sleep 1000", reaper.Watch{Timeout: time.Millisecond}, reaper.Outcome{Ending: reaper.Ending{Signal: "SIGKILL", Killed: true}}},
+		"quota": {"sleep 1000", reaper.Watch{Exceeded: func() bool { return asked.Add(1) > 1 }},
+			reaper.Outcome{Ending: reaper.Ending{Signal: "SIGKILL", Killed: true}, OverQuota: true}},
+	} {
+		got := watch(t, c.program, c.watch)
+		got.CPUTime = 0
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
