@@ -40,10 +40,13 @@ type Writer struct {
 type page struct {
 	Writer
 	strings.Builder
-	skill  *catalog.Skill
-	dir    *contained.Dir
-	grants *policy.Grants
-	files  []contained.Entry
+	skill    *catalog.Skill
+	dir      *contained.Dir
+	grants   *policy.Grants
+	files    []contained.Entry
+	snapshot *catalog.Snapshot
+	// searched counts the paths that were looked for in all skills.
+	searched int
 }
 
 // Text returns what a model reads of a skill, for what the user said.
@@ -57,7 +60,7 @@ func (w Writer) Text(ctx context.Context, skill *catalog.Skill, arguments string
 	if err != nil {
 		return "", err
 	}
-	p := page{Writer: w, skill: skill, dir: dir, grants: w.Skills.Grants(skill)}
+	p := page{Writer: w, skill: skill, dir: dir, grants: w.Skills.Grants(skill), snapshot: w.Skills.Snapshot()}
 	if err := p.write(ctx, read); err != nil {
 		return "", err
 	}
@@ -169,4 +172,17 @@ func (p *page) writeRights() {
 	info := p.Sandbox.Info()
 	fmt.Fprintf(p, "Execution: exec runs scripts with this skill's directory at %s (do not write there) and a workspace at %s, where programs start and leave their results. Sandbox: %s, tier %s. %s\n",
 		info.SkillDir, info.Workspace, info.Backend, info.Tier, info.Notice)
+}
+
+// withArguments puts in what the user said: every placeholder is replaced;
+// where there is none, arguments that were given are appended.
+func withArguments(body, arguments string) string {
+	const placeholder = "$ARGUMENTS"
+	if strings.Contains(body, placeholder) {
+		return strings.ReplaceAll(body, placeholder, arguments)
+	}
+	if arguments == "" {
+		return body
+	}
+	return strings.TrimRight(body, "\n") + "\n\nARGUMENTS: " + arguments + "\n"
 }

@@ -1,6 +1,7 @@
 package activation
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -29,10 +30,9 @@ var scriptPath = sync.OnceValue(func() *regexp.Regexp {
 // namedScript is a script that instructions name, and whose it is.
 type namedScript struct{ skill, path string }
 
-// namedScripts returns the scripts that a skill's instructions name: its own,
-// and those of other skills that are there.
-func (p *page) namedScripts(body string) (own, others []namedScript) {
-	finder := scriptFinder{snapshot: p.Skills.Snapshot(), skill: p.skill, dir: p.dir}
+// namedScripts returns the first of the skill's own scripts that its
+// instructions name, or nothing, and those of other skills that are there.
+func (p *page) namedScripts(body string) (own string, others []namedScript) {
 	seen := map[string]bool{}
 	for _, word := range scriptPath().FindAllString(body, -1) {
 		if seen[word] || strings.HasPrefix(word, "//") { // of an address
@@ -41,56 +41,46 @@ func (p *page) namedScripts(body string) (own, others []namedScript) {
 		if seen[word] = true; len(seen) > maxNamedScripts {
 			break
 		}
-		found, ok := finder.find(word)
-		switch {
-		case !ok:
-		case found.skill == p.skill.Name && !slices.Contains(own, found):
-			own = append(own, found)
-		case found.skill != p.skill.Name && !slices.Contains(others, found) && len(others) < maxOtherScripts:
+		switch found := p.find(word); {
+		case found.skill == p.skill.Name:
+			own = cmp.Or(own, found.path)
+		case found.skill != "" && !slices.Contains(others, found) && len(others) < maxOtherScripts:
 			others = append(others, found)
 		}
 	}
 	return own, others
 }
 
-// scriptFinder looks for scripts in the skills of one snapshot.
-type scriptFinder struct {
-	snapshot *catalog.Snapshot
-	skill    *catalog.Skill
-	dir      *contained.Dir
-	searched int
-}
-
 // find says whose script a word is: the skill's own, else that of a skill whose
 // directory is named in it, else that of the only skill that has such a path.
-func (f *scriptFinder) find(word string) (namedScript, bool) {
+func (p *page) find(word string) (found namedScript) {
 	segments := slices.DeleteFunc(strings.Split(word, "/"), func(segment string) bool {
 		return segment == "" || segment == "." || segment == ".." || strings.ContainsAny(segment, "~${}")
 	})
 	plain := path.Join(segments...)
-	if isFile(f.dir, plain) {
-		return namedScript{f.skill.Name, plain}, true
+	if isFile(p.dir, plain) {
+		return namedScript{p.skill.Name, plain}
 	}
 	for i, segment := range segments[:max(len(segments)-1, 0)] {
 		rest := path.Join(segments[i+1:]...)
-		if skill, ok := f.snapshot.Lookup(segment); ok && hasFile(skill, rest) {
-			return namedScript{skill.Name, rest}, true
+		if skill, ok := p.snapshot.Lookup(segment); ok && hasFile(skill, rest) {
+			return namedScript{skill.Name, rest}
 		}
 	}
-	if len(segments) < 2 || len(f.snapshot.Skills()) > maxSearched || f.searched == maxSearchedNames {
-		return namedScript{}, false
+	if len(segments) < 2 || len(p.snapshot.Skills()) > maxSearched || p.searched == maxSearchedNames {
+		return namedScript{}
 	}
-	f.searched++
-	var found []namedScript
-	for _, skill := range f.snapshot.Skills() {
-		if hasFile(skill, plain) {
-			found = append(found, namedScript{skill.Name, plain})
+	p.searched++
+	for _, skill := range p.snapshot.Skills() {
+		if !hasFile(skill, plain) {
+			continue
 		}
+		if found.skill != "" {
+			return namedScript{} // that of two
+		}
+		found = namedScript{skill.Name, plain}
 	}
-	if len(found) != 1 {
-		return namedScript{}, false
-	}
-	return found[0], true
+	return found
 }
 
 func hasFile(skill *catalog.Skill, name string) bool {
@@ -117,9 +107,9 @@ func (p *page) writeScripts(body string) {
 		p.WriteString("Programs see this skill and the workspace, and no files of the user: pass what they need by `args` or `stdin`, or write it into the workspace first.\n")
 	}
 	own, others := p.namedScripts(body)
-	if len(own) > 0 {
+	if own != "" {
 		fmt.Fprintf(p, "Where the instructions run a script, such as %s, call exec {\"name\": %q, \"script\": %q, \"args\": […]}: commands start in the workspace.\n",
-			own[0].path, p.skill.Name, own[0].path)
+			own, p.skill.Name, own)
 	}
 	for _, other := range others {
 		fmt.Fprintf(p, "The script %s is one of the skill %q: exec {\"name\": %q, \"script\": %q}.\n", other.path, other.skill, other.skill, other.path)

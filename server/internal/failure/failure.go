@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -192,11 +191,7 @@ func Denied(skill string, decision policy.Decision) *Failure {
 func NoSkill(name string, near []string) *Failure {
 	hint := "Call findSkills to see the skills there are."
 	if len(near) > 0 {
-		quoted := slices.Clone(near)
-		for i, n := range quoted {
-			quoted[i] = "\"" + n + "\""
-		}
-		hint = "Did you mean " + strings.Join(quoted, " or ") + "? " + hint
+		hint = `Did you mean "` + strings.Join(near, `" or "`) + `"? ` + hint
 	}
 	return New(SkillNotFound, hint, "there is no skill named %q", truncate.After(name, 80))
 }

@@ -49,18 +49,6 @@ func (f *Finder) Known(digest string) (missing []Missing, known bool) {
 	return missing, known
 }
 
-func (f *Finder) remember(digest string, missing []Missing) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.known == nil {
-		f.known = map[string][]Missing{}
-	}
-	if len(f.known) >= maxKnownSkills {
-		clear(f.known) // which costs another look
-	}
-	f.known[digest] = missing
-}
-
 // OfSkill returns what the sandbox is missing for the programs of a skill, of
 // whose files some are given. It returns nothing where that cannot be found
 // out in time.
@@ -95,6 +83,11 @@ func (f *Finder) OfCopy(ctx context.Context, skill *catalog.Skill, copied *stagi
 		f.Log.Debug("what the sandbox is missing is not known", "skill", skill.Name, "error", err)
 		return nil
 	}
-	f.remember(copied.Digest, missing)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known == nil || len(f.known) >= maxKnownSkills {
+		f.known = map[string][]Missing{} // which costs another look
+	}
+	f.known[copied.Digest] = missing
 	return missing
 }

@@ -119,6 +119,23 @@ func Open(skill *catalog.Skill) (*contained.Dir, error) {
 	return dir, nil
 }
 
+// Files returns the paths of a skill's files, so many levels deep; none where it
+// is gone.
+func Files(skill *catalog.Skill, depth int) (files []string) {
+	dir, err := Open(skill)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	entries, _, _ := dir.List(".", depth)
+	for _, entry := range entries {
+		if !entry.Dir {
+			files = append(files, entry.Path)
+		}
+	}
+	return files
+}
+
 // Gone is the failure of a skill whose directory cannot be opened any more.
 func Gone(skill *catalog.Skill, err error) *failure.Failure {
 	return &failure.Failure{Code: failure.SkillNotFound, Message: fmt.Sprintf("the skill %q is gone from disk", skill.Name),
