@@ -15,12 +15,11 @@ func NarrowScan(depth, dirs, entries, skills int) (restore func()) {
 	return func() { scanBounds = old }
 }
 
-// NarrowWatch sets tighter bounds on watched directories and on changed
-// files kept apart, and a shorter time between fallback polls. It gives what
-// sets them back.
-func NarrowWatch(watches, pending int, poll time.Duration) (restore func()) {
+// NarrowWatch sets a tighter bound on watched directories, and a shorter time
+// between fallback polls. It returns what sets them back.
+func NarrowWatch(watches int, poll time.Duration) (restore func()) {
 	old := watchLimits
-	watchLimits = watch.Limits{Watches: watches, Pending: pending, Poll: poll}
+	watchLimits = watch.Limits{Watches: watches, Poll: poll}
 	return func() { watchLimits = old }
 }
 

@@ -19,7 +19,7 @@ const (
 
 // Variables of the package for the tests alone.
 var (
-	watchLimits = watch.Limits{Watches: 50_000, Pending: 4096, Poll: 3 * time.Second}
+	watchLimits = watch.Limits{Watches: 50_000, Poll: 3 * time.Second}
 	openSource  = watch.System
 )
 
@@ -94,44 +94,43 @@ type follower struct {
 }
 
 func (f *follower) follow(ctx context.Context) error {
-	if err := f.begin(ctx); err != nil {
+	// What changed before the watches are set is known of entry documents
+	// alone, so the files are learned before the scan that sets them.
+	f.files.Learn(ctx, f.catalog.Snapshot().dirs())
+	if err := f.rescan(ctx); err != nil {
 		return ended(ctx, err)
 	}
 	ticker := time.NewTicker(f.interval())
 	defer ticker.Stop()
-	quiet, most := stopped(), stopped()
-	defer quiet.Stop()
-	defer most.Stop()
-	waiting := false
+	debounce := time.NewTimer(0)
+	defer debounce.Stop()
+	debounce.Stop()
+	var latest time.Time // when a scan begins at last; zero while none is due
 	for {
-		scan := false
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-f.watcher.Events:
-			if !waiting {
-				waiting = true
-				most.Reset(debounceMost)
+			if latest.IsZero() {
+				latest = time.Now().Add(debounceMost)
 			}
-			quiet.Reset(debounceQuiet)
+			debounce.Reset(min(debounceQuiet, time.Until(latest)))
+			continue
 		case <-f.catalog.changed:
-			f.tell(ctx, nil, false) // somebody else scanned
-		case <-quiet.C:
-			scan = true
-		case <-most.C:
-			scan = true
+			f.tell(ctx, false) // somebody else scanned
+			continue
+		case <-debounce.C:
 		case <-ticker.C:
-			scan = f.polling()
-		}
-		if scan {
-			waiting = false
-			quiet.Stop()
-			most.Stop()
-			if err := f.rescan(ctx); err != nil {
-				return ended(ctx, err)
+			if !f.polling() {
+				continue
 			}
-			ticker.Reset(f.interval())
 		}
+		latest = time.Time{}
+		debounce.Stop()
+		if err := f.rescan(ctx); err != nil {
+			return ended(ctx, err)
+		}
+		ticker.Reset(f.interval())
 	}
 }
 
@@ -143,12 +142,6 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-func stopped() *time.Timer {
-	timer := time.NewTimer(time.Hour)
-	timer.Stop()
-	return timer
-}
-
 func (f *follower) interval() time.Duration {
 	if f.catalog.poll > 0 {
 		return f.catalog.poll
@@ -158,46 +151,23 @@ func (f *follower) interval() time.Duration {
 
 func (f *follower) polling() bool { return f.catalog.poll > 0 || f.watcher.Limited() }
 
-// begin sets the watches by a first scan, and takes the files as they are. What
-// changed before the watches were set is known of entry documents alone; what
-// changed since is told whatever it reads now, since it may have been learned
-// after that.
-func (f *follower) begin(ctx context.Context) error {
-	after, err := f.catalog.Rescan(ctx)
-	if err != nil {
-		return err
-	}
-	f.files.Learn(ctx, after.dirs())
-	f.watcher.TakeFresh()
-	paths, all := f.watcher.Take()
-	f.tell(ctx, nil, all, paths...)
-	return nil
-}
-
 // rescan scans, and tells what changed.
 func (f *follower) rescan(ctx context.Context) error {
-	paths, all := f.watcher.Take()
 	if _, err := f.catalog.Rescan(ctx); err != nil {
 		return err
 	}
-	f.tell(ctx, paths, all || f.polling())
+	f.tell(ctx, f.polling())
 	return nil
 }
 
 // tell notifies of the step to the newest snapshot, and of what changed of
-// the files at the paths, or of all, if anything did. That the files at sure
-// changed is known already.
-func (f *follower) tell(ctx context.Context, paths []string, all bool, sure ...string) {
+// the files where something may have, or of all, if anything did. Events that
+// came since the scan began cause another one.
+func (f *follower) tell(ctx context.Context, all bool) {
 	change := Change{Before: f.catalog.told, After: f.catalog.Snapshot()}
 	same := change.Before.sameSkills(change.After)
-	paths = append(paths, f.watcher.TakeFresh()...)
-	before, after := change.Before.dirs(), change.After.dirs()
-	change.Files = f.files.Update(ctx, after, paths, all)
-	for _, path := range sure {
-		if watch.Outermost(path, before) != "" || watch.Outermost(path, after) != "" {
-			change.Files = append(change.Files, path)
-		}
-	}
+	dirs, lost := f.watcher.Take()
+	change.Files = f.files.Update(ctx, change.After.dirs(), dirs, all || lost)
 	if ctx.Err() != nil {
 		return
 	}

@@ -321,7 +321,7 @@ func TestWatchTellsOfOthersScans(t *testing.T) {
 // TestWatchSlowReceiver blocks in notify while more files change than are
 // kept apart.
 func TestWatchSlowReceiver(t *testing.T) {
-	t.Cleanup(catalog.NarrowWatch(1000, 100, time.Second))
+	t.Cleanup(catalog.NarrowWatch(1000, time.Second))
 	dir := plant(t, map[string]string{"a/SKILL.md": skillText("a", "one")})
 	c := openDirs(t, dir)
 	changes, hold := make(chan catalog.Change, 10_000), make(chan struct{})
@@ -357,7 +357,7 @@ func TestWatchOverflow(t *testing.T) {
 
 // TestWatchLimit lets the watches run out; polling must take over.
 func TestWatchLimit(t *testing.T) {
-	t.Cleanup(catalog.NarrowWatch(3, 100, 50*time.Millisecond)) // after the Watch has ended
+	t.Cleanup(catalog.NarrowWatch(3, 50*time.Millisecond)) // after the Watch has ended
 	dir := plant(t, map[string]string{"a/SKILL.md": skillText("a", "one"), "b/SKILL.md": skillText("b", "one"), "c/SKILL.md": skillText("c", "one"), "c/x.txt": "1"})
 	f := follow(t, roots(dir))
 	write(t, filepath.Join(dir, "c/SKILL.md"), skillText("c", "two"))

@@ -119,7 +119,7 @@ func TestWatchPolledContents(t *testing.T) {
 // TestWatchLimitIsLogged: who runs the server is told once that not everything
 // is watched, and how much.
 func TestWatchLimitIsLogged(t *testing.T) {
-	t.Cleanup(catalog.NarrowWatch(3, 100, 20*time.Millisecond))
+	t.Cleanup(catalog.NarrowWatch(3, 20*time.Millisecond))
 	dir := plantSkills(t, "a", "b")
 	var log bytes.Buffer // written by one goroutine, read after that has ended
 	opts := roots(dir)

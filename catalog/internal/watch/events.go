@@ -23,7 +23,7 @@ func (w *Watcher) handle(e event) {
 		w.wake()
 	default:
 		for _, dir := range w.paths[e.dir] {
-			w.happened(filepath.Join(dir, e.name), e.attributes)
+			w.happened(dir, e.name, e.attributes)
 		}
 		if e.gone {
 			delete(w.paths, e.dir)
@@ -56,12 +56,13 @@ func (w *Watcher) fail(err error) {
 
 // happened takes note of an event. A change of attributes alone can make a
 // file readable, so it is worth a scan, but it is not a change of the file.
-func (w *Watcher) happened(path string, attributes bool) {
+func (w *Watcher) happened(dir, name string, attributes bool) {
+	path := filepath.Join(dir, name)
 	if !w.concerns(path, ignored.Directory(filepath.Base(path))) {
 		return
 	}
 	if !attributes {
-		w.remember(path)
+		w.dirty[dir] = true
 	}
 	w.wake()
 }
@@ -74,18 +75,6 @@ func (w *Watcher) concerns(path string, ignored bool) bool {
 	})
 }
 
-func (w *Watcher) remember(path string) {
-	if len(w.pending) >= w.limits.Pending {
-		path = filepath.Dir(path)
-	}
-	if len(w.pending) >= 2*w.limits.Pending {
-		w.pending, w.overflow = map[string]bool{}, true
-	}
-	if !w.overflow {
-		w.pending[path] = true
-	}
-}
-
 func (w *Watcher) wake() {
 	select {
 	case w.Events <- struct{}{}:
@@ -93,15 +82,16 @@ func (w *Watcher) wake() {
 	}
 }
 
-// Take returns the paths that changed since the last call. all is true where
-// there may be others.
-func (w *Watcher) Take() (paths []string, all bool) {
+// Take returns the directories in which something may have changed since the
+// last call. all is true where there may be others.
+func (w *Watcher) Take() (dirs []string, all bool) {
 	if source := w.current(); source != nil {
 		source.drain()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	paths, all = slices.Collect(maps.Keys(w.pending)), w.overflow
-	w.pending, w.overflow = map[string]bool{}, false
-	return paths, all
+	dirs, all = slices.Collect(maps.Keys(w.dirty)), w.overflow
+	w.overflow = false
+	clear(w.dirty)
+	return dirs, all
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -12,7 +13,7 @@ import (
 
 const (
 	// maxKnownFiles bounds of how many files and directories of skills it is
-	// known what they were. The others are reported by every event.
+	// known what they were. Skills with others are reported by every event.
 	maxKnownFiles = 200_000
 	// maxFirstRead bounds what is read, in bytes, when nothing is known yet.
 	// What is not read then is reported when it is first written.
@@ -31,8 +32,7 @@ type Files struct {
 
 	// Of the look that goes on.
 	turn    uint32
-	budget  int64           // bytes that may still be read of what is not known
-	written map[string]bool // paths that events told of
+	budget  int64 // bytes that may still be read of what is not known
 	changed []string
 	full    bool // something is not known for want of room
 }
@@ -45,49 +45,51 @@ func NewFiles(polled bool, list func(dir string) ([]fs.DirEntry, error)) *Files 
 
 // Learn takes all files of the skills in these directories as they are.
 func (f *Files) Learn(ctx context.Context, skills map[string]bool) {
-	budget := int64(maxFirstRead)
+	f.budget = maxFirstRead
 	if f.polled {
-		budget = 0
+		f.budget = 0
 	}
-	suspect := map[string]bool{}
-	for dir := range skills {
-		suspect[Outermost(dir, skills)] = true
-	}
-	f.look(ctx, skills, suspect, nil, budget)
+	f.look(ctx, skills, skills)
 }
 
-// Update looks at the skills of which a path is given, or at all of them, and
-// returns the paths of files that came, went or have another content, and of
-// directories that came or went.
+// Update looks at the skills that one of the directories is in, at those that
+// came, or at all of them. It returns the paths of files that came, went or
+// have another content, and of directories that came or went.
 //
 // It is called after the scan that set the watches: what changes between the
 // look and the event that tells of it is then seen by the next call.
-func (f *Files) Update(ctx context.Context, skills map[string]bool, paths []string, all bool) []string {
-	suspect, written := map[string]bool{}, map[string]bool{}
+func (f *Files) Update(ctx context.Context, skills map[string]bool, dirs []string, all bool) []string {
+	suspect := map[string]bool{}
+	for _, dir := range dirs {
+		suspect[dir] = true
+	}
 	for dir := range skills {
 		if all || !f.skills[dir] {
-			suspect[Outermost(dir, skills)] = true
+			suspect[dir] = true
 		}
 	}
-	for _, path := range paths {
-		if dir := Outermost(path, skills); dir != "" {
-			suspect[dir], written[path] = true, true
-		}
-	}
-	return f.look(ctx, skills, suspect, written, maxFirstRead)
+	f.budget = maxFirstRead
+	return f.look(ctx, skills, suspect)
 }
 
-// look looks at some of the skills, and forgets what is in none any more.
-func (f *Files) look(ctx context.Context, skills, suspect, written map[string]bool, budget int64) []string {
+// look looks at the skills that suspect directories are in, and forgets what
+// is in none any more.
+func (f *Files) look(ctx context.Context, skills, suspect map[string]bool) []string {
 	f.turn++
-	f.budget, f.written, f.changed, f.full = budget, written, nil, false
+	f.changed, f.full = nil, false
+	looked := map[string]bool{}
 	for dir := range suspect {
-		f.directory(ctx, dir)
+		skill := Outermost(dir, skills)
+		if skill == "" || looked[skill] {
+			continue
+		}
+		looked[skill] = true
+		f.directory(ctx, skill)
 		if f.full {
-			f.changed = append(f.changed, dir)
+			f.changed = append(f.changed, skill)
 		}
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || len(looked) == 0 && maps.Equal(f.skills, skills) {
 		return nil
 	}
 	f.skills = skills
@@ -95,7 +97,7 @@ func (f *Files) look(ctx context.Context, skills, suspect, written map[string]bo
 		if was.turn == f.turn {
 			continue
 		}
-		if skill := Outermost(path, skills); skill == "" || suspect[skill] {
+		if skill := Outermost(path, skills); skill == "" || looked[skill] {
 			delete(f.known, path)
 			f.changed = append(f.changed, path)
 		}
@@ -147,7 +149,7 @@ func (f *Files) entry(path string, info os.FileInfo) {
 	now := f.fingerprint(path, info, was, known)
 	now.turn = f.turn
 	f.known[path] = now
-	if !known || now.differs(was, f.written[path]) {
+	if !known || now.differs(was) {
 		f.changed = append(f.changed, path)
 	}
 }

@@ -25,9 +25,8 @@ type fingerprint struct {
 	sum      uint64 // seeded, so that nobody can make two contents of one sum
 }
 
-// differs reports whether a file changed. written says that an event told of
-// it, maybe of what had no effect.
-func (now fingerprint) differs(was fingerprint, written bool) bool {
+// differs reports whether a file changed.
+func (now fingerprint) differs(was fingerprint) bool {
 	switch {
 	case now.dir || was.dir:
 		return now.dir != was.dir
@@ -36,7 +35,7 @@ func (now fingerprint) differs(was fingerprint, written bool) bool {
 	case now.compared && was.compared:
 		return now.sum != was.sum
 	}
-	return written || now.state != was.state
+	return now.state != was.state
 }
 
 // fingerprint returns what stands at a path, where was is what is known of it.

@@ -12,27 +12,23 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
-// Limits bound what a [Watcher] takes of the system and keeps.
+// Limits bound what a [Watcher] takes of the system.
 type Limits struct {
 	// Watches bounds how many directories are watched, so that some of the
 	// user's limit is left to others.
 	Watches int
-	// Pending bounds how many changed files are kept apart; beyond it only
-	// their directories are.
-	Pending int
 	// Poll is the time between two looks at the roots where not every
 	// directory can be watched.
 	Poll time.Duration
 }
 
-// Watcher turns the events of the operating system into a set of changed
-// paths. A scan begins, adds the directories that it lists, and ends; another
-// goroutine takes the paths.
+// Watcher turns the events of the operating system into a set of directories
+// in which something may have changed. A scan begins, adds the directories that
+// it lists, and ends; another goroutine takes the set.
 //
 // A watch follows its directory: what the paths of the directory are is what
-// the newest scan found. Where that is news, the directory is fresh, and what
-// is in it is to be compared with what was known of these paths, since events
-// may have borne other names or have been missed.
+// the newest scan found. Where that is news, the directory is in the set, since
+// events may have borne other names or have been missed.
 type Watcher struct {
 	// Events holds one token while there is something to take.
 	Events chan struct{}
@@ -47,11 +43,10 @@ type Watcher struct {
 	failed      bool                 // the source is of no more use
 	paths       map[watched][]string // as the walk came to the directory
 	listed      map[watched][]string // the same, of the scan that runs
-	fresh       []string             // directories watched since the last take
-	pending     map[string]bool
-	overflow    bool  // events were lost
-	limit       error // why not everything is watched
-	unwatched   int   // directories of the scan that runs
+	dirty       map[string]bool      // directories to look at
+	overflow    bool                 // events were lost
+	limit       error                // why not everything is watched
+	unwatched   int                  // directories of the scan that runs
 	limitLogged bool
 }
 
@@ -68,11 +63,11 @@ type Source func(handle func(event)) (source, error)
 // New returns a watcher of what lies in these roots. If source is nil, nothing
 // is watched.
 func New(roots []string, log *slog.Logger, limits Limits, source Source) *Watcher {
-	return &Watcher{Events: make(chan struct{}, 1), log: log, roots: roots, limits: limits, openSource: source, pending: map[string]bool{}}
+	return &Watcher{Events: make(chan struct{}, 1), log: log, roots: roots, limits: limits, openSource: source, dirty: map[string]bool{}}
 }
 
 // Begin prepares for a scan. A source that failed is replaced, so that all
-// directories are fresh.
+// directories are in the set.
 func (w *Watcher) Begin() {
 	if w.openSource == nil {
 		return
@@ -116,16 +111,6 @@ func (w *Watcher) Close() {
 	}
 }
 
-// TakeFresh returns the directories that scans found to be watched anew, or
-// under another path, since the last call.
-func (w *Watcher) TakeFresh() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	fresh := w.fresh
-	w.fresh = nil
-	return fresh
-}
-
 // Add watches a directory. It is called before the directory is listed, by
 // every scan: the path may stand for another directory by now.
 func (w *Watcher) Add(path, real string) {
@@ -158,7 +143,7 @@ func (w *Watcher) list(id watched, path string) {
 	w.listed[id] = append(w.listed[id], path)
 	if !slices.Contains(w.paths[id], path) {
 		w.paths[id] = append(w.paths[id], path)
-		w.fresh = append(w.fresh, path)
+		w.dirty[path] = true
 	}
 }
 
