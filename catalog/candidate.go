@@ -32,9 +32,9 @@ type candidate struct {
 	skill *Skill
 }
 
-// samePlace tells whether what was read of old still holds for c, unless the
+// isAs reports whether what was read of old still holds for c, unless the
 // document changed.
-func (c *candidate) samePlace(old *candidate) bool {
+func (c *candidate) isAs(old *candidate) bool {
 	return c.dir == old.dir && c.entry == old.entry && c.root == old.root &&
 		c.dirName == old.dirName && c.prefix == old.prefix && c.hasTools == old.hasTools
 }
@@ -44,7 +44,7 @@ func (c *candidate) samePlace(old *candidate) bool {
 // in force.
 func (c *candidate) load(old *candidate, strict bool) {
 	c.skill, c.problems = nil, nil
-	same := old != nil && c.samePlace(old)
+	same := old != nil && c.isAs(old)
 	if same && old.read.settled() && old.read.current(c.dir, c.entry) {
 		c.read, c.problems, c.skill = old.read, old.problems, old.skill
 		return
@@ -59,7 +59,9 @@ func (c *candidate) load(old *candidate, strict bool) {
 	if same && err == nil && old.read.sum == read.sum && old.read.body == read.body {
 		c.problems, c.skill = old.problems, old.skill
 		if c.skill != nil && c.skill.read.sum == read.sum {
-			c.skill = c.skill.rereadAs(read)
+			renewed := *c.skill
+			renewed.read = read
+			c.skill = &renewed
 		}
 		return
 	}
@@ -83,7 +85,9 @@ func (c *candidate) load(old *candidate, strict bool) {
 
 // keep leaves an older version in force.
 func (c *candidate) keep(last *Skill, r *problem.Report) {
-	c.skill = last.keep(c.read)
+	kept, instead := *last, c.read
+	kept.keptFor = &instead
+	c.skill = &kept
 	for i := range r.Problems {
 		r.Problems[i].Skill = last.Name
 		if r.Problems[i].Severity == Error {
@@ -105,8 +109,8 @@ func parseSkill(r *problem.Report, head []byte, dirName, prefix string) *Skill {
 	return validate(r, m, dirName, prefix)
 }
 
-// reportUnreadable says why an entry document could not be read; linked
-// tells that it is a symbolic link.
+// reportUnreadable says why an entry document could not be read, which may be
+// a symbolic link.
 func reportUnreadable(r *problem.Report, err error, linked bool) {
 	switch {
 	case errors.Is(err, errNotRegular):
@@ -121,18 +125,4 @@ func reportUnreadable(r *problem.Report, err error, linked bool) {
 func isLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
-}
-
-// keep gives the same skill, in force though its document reads otherwise.
-func (s *Skill) keep(instead reading) *Skill {
-	kept := *s
-	kept.keptFor = &instead
-	return &kept
-}
-
-// rereadAs gives the same skill, read at another time.
-func (s *Skill) rereadAs(read reading) *Skill {
-	renewed := *s
-	renewed.read = read
-	return &renewed
 }

@@ -61,7 +61,7 @@ type Catalog struct {
 	log      *slog.Logger
 	snapshot atomic.Pointer[Snapshot]
 	changed  chan struct{} // holds one token while a Watch has a swap to look at
-	told     *Snapshot     // the last that a Watch told of, or the first; owned by the Watch
+	reported *Snapshot     // the last that a Watch notified of, or the first; owned by the Watch
 
 	// scanning holds one token while a scan or a refresh runs; its holder
 	// owns the fields of scanState.
@@ -100,7 +100,7 @@ func Open(ctx context.Context, opts Options) (*Catalog, error) {
 	if _, err := c.Rescan(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	c.told = c.Snapshot()
+	c.reported = c.Snapshot()
 	return c, nil
 }
 

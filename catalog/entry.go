@@ -19,7 +19,7 @@ const (
 )
 
 // entryDocument chooses the entry document among a directory's entries, or
-// gives the empty string.
+// returns the empty string.
 func entryDocument(r *problem.Report, entries []fs.DirEntry) string {
 	var others []string
 	exact := false
@@ -64,7 +64,7 @@ func entryDocument(r *problem.Report, entries []fs.DirEntry) string {
 
 // packEntry chooses the entry document of a capability pack: the first that
 // carries frontmatter of the configured name, SKILL.md, README.md and the
-// *.md files in byte order. present tells whether there was any document.
+// *.md files in byte order. present is true where there was any document.
 func packEntry(dir, configured string, entries []fs.DirEntry) (name string, present bool) {
 	there := map[string]bool{}
 	var documents []string

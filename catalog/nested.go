@@ -34,7 +34,7 @@ func nest(skills []*Skill) {
 	}
 }
 
-// enclosing gives the innermost skill of the same root that a skill lies in.
+// enclosing returns the innermost skill of the same root that a skill lies in.
 func enclosing(byDir map[string]*Skill, skill *Skill) *Skill {
 	for dir := filepath.Dir(skill.Dir); ; dir = filepath.Dir(dir) {
 		if outer := byDir[dir]; outer != nil {
@@ -49,8 +49,8 @@ func enclosing(byDir map[string]*Skill, skill *Skill) *Skill {
 	}
 }
 
-// pathWithin is the place of a skill in an outer one, its name last. A place
-// that is no text cannot be part of a path and is left out.
+// pathWithin returns the path of a skill in an outer one, its name last. What
+// stands between and is no text cannot be part of a path and is left out.
 func pathWithin(outer, skill *Skill) string {
 	between, err := filepath.Rel(outer.Dir, filepath.Dir(skill.Dir))
 	if err != nil || !utf8.ValidString(between) {

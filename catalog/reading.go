@@ -15,8 +15,8 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
 )
 
-// reading is what was read of an entry document: enough to tell later
-// whether it still stands so.
+// reading is what was read of an entry document: enough to know
+// later whether it still stands so.
 type reading struct {
 	state filestat.State
 	when  time.Time

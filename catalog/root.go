@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Root is one place in which skills are looked for.
+// Root is one directory or archive in which skills are looked for.
 type Root struct {
 	// Path is the absolute, cleaned path of a directory, or of a .skill or
 	// .zip archive that holds skills. A directory that holds SKILL.md itself

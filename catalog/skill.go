@@ -47,7 +47,7 @@ type Skill struct {
 	// Frontmatter is the whole frontmatter as a JSON object, verbatim, keys
 	// in the author's order.
 	Frontmatter json.RawMessage
-	// HasTools tells that a tools.json lies beside the entry document. It is
+	// HasTools is true where a tools.json lies beside the entry document. It is
 	// not read at scan.
 	HasTools bool
 
@@ -58,12 +58,12 @@ type Skill struct {
 	keptFor *reading
 }
 
-// Problems gives what is at fault in the entry document that the skill was read
+// Problems returns what is at fault in the entry document that the skill was read
 // from, and did not keep it from being published. The caller must not change
 // the slice.
 func (s *Skill) Problems() []Problem { return s.problems }
 
-// ReadFrom tells whether this skill is what the entry document in another
+// ReadFrom reports whether this skill is what the entry document in another
 // directory, a copy of its own, makes of it: its head is the one that was read
 // from Dir, or the faulty one that left this version in force.
 func (s *Skill) ReadFrom(dir string) bool {
@@ -71,15 +71,15 @@ func (s *Skill) ReadFrom(dir string) bool {
 	return err == nil && (there.sum == s.read.sum || s.keptFor != nil && there.sum == s.keptFor.sum)
 }
 
-// Stale tells whether the entry document is not the one that this skill was
+// Stale reports whether the entry document is not the one that this skill was
 // read from: changed, replaced or gone. It costs one stat, and one short read
 // where the file was written so shortly before the scan that its times cannot
 // tell. [Catalog.Refresh] brings the catalog up to date. A skill in an archive
 // is compared with what was extracted, not with the archive.
 func (s *Skill) Stale() bool { return !s.read.current(s.Dir, s.Entry) }
 
-// equal tells whether a reader could tell the two apart, apart from when
-// they were read.
+// equal reports whether the two are the same to a reader, whenever they were
+// read.
 func (s *Skill) equal(other *Skill) bool {
 	return s == other || s.Dir == other.Dir && s.Entry == other.Entry && s.Path == other.Path &&
 		s.Root == other.Root && s.HasTools == other.HasTools &&

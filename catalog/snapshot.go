@@ -10,21 +10,21 @@ type Snapshot struct {
 	problems []Problem
 }
 
-// Skills gives the skills sorted by name in byte order. The caller must not
+// Skills returns the skills sorted by name in byte order. The caller must not
 // change the slice.
 func (s *Snapshot) Skills() []*Skill { return s.skills }
 
-// Lookup gives the skill of that exact name.
+// Lookup returns the skill of that exact name.
 func (s *Snapshot) Lookup(name string) (*Skill, bool) {
 	skill, ok := s.byName[name]
 	return skill, ok
 }
 
-// Problems gives what the scan found at fault, sorted by file, line and
+// Problems returns what the scan found at fault, sorted by file, line and
 // column. The caller must not change the slice.
 func (s *Snapshot) Problems() []Problem { return s.problems }
 
-// sameSkills tells whether both publish the same skills with the same
+// sameSkills reports whether both publish the same skills with the same
 // frontmatter.
 func (s *Snapshot) sameSkills(other *Snapshot) bool {
 	if len(s.skills) != len(other.skills) {

@@ -42,7 +42,7 @@ func (v *validator) name(dirName string) {
 	}
 }
 
-// unusableName tells whether a name would break what it is put into: a URI's
+// unusableName reports whether a name would break what it is put into: a URI's
 // path segment, a line of a list, a terminal.
 func unusableName(name string) bool {
 	return name == "." || name == ".." || strings.ContainsFunc(name, func(c rune) bool {

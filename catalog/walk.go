@@ -32,19 +32,19 @@ var scanBounds = bounds{depth: 8, dirs: 100_000, entries: 100_000, skills: 20_00
 // errBound ends a walk at a bound; the problem has been reported.
 var errBound = errors.New("scan bound reached")
 
-// place is a directory on a walk.
-type place struct {
+// location is a directory on a walk.
+type location struct {
 	path  string // as the walk came to it
 	real  string // without symbolic links
 	shown string // in problems
 	root  int
 	depth int
-	// inSkill tells that it is a skill's directory or lies in one.
+	// inSkill is true where it is a skill's directory or lies in one.
 	inSkill  bool
 	archived bool
 }
 
-func (p place) child(name string) place {
+func (p location) child(name string) location {
 	p.path = filepath.Join(p.path, name)
 	p.real = filepath.Join(p.real, name)
 	p.shown = filepath.Join(p.shown, name)
@@ -86,44 +86,42 @@ func (w *walker) walk() error {
 
 func (w *walker) walkRoot(i int) error {
 	root := w.roots[i]
-	r := w.report(root.Path)
-	defer w.keep(r)
 	if slices.ContainsFunc(w.roots[:i], func(r Root) bool { return r.Path == root.Path }) {
-		r.Add("root-duplicate", problem.Position{}, "the root was named before")
+		w.report(root.Path, "root-duplicate", "the root was named before")
 		return nil
 	}
 	w.watchAbove(root.Path)
 	real, err := filepath.EvalSymlinks(root.Path)
 	if err != nil {
-		reportRoot(r, root, err)
+		w.reportRoot(root, err)
 		return nil
 	}
 	info, err := os.Stat(real)
-	top := place{path: root.Path, real: real, shown: root.Path, root: i}
+	top := location{path: root.Path, real: real, shown: root.Path, root: i}
 	switch {
 	case err != nil:
-		reportRoot(r, root, err)
+		w.reportRoot(root, err)
 	case info.IsDir():
 		return w.directory(top)
 	case info.Mode().IsRegular() && archive.Is(root.Path):
 		return w.archive(top)
 	default:
-		r.Add("root-type", problem.Position{}, "the root is neither a directory nor an archive")
+		w.report(root.Path, "root-type", "the root is neither a directory nor an archive")
 	}
 	return nil
 }
 
-func reportRoot(r *problem.Report, root Root, err error) {
+func (w *walker) reportRoot(root Root, err error) {
 	switch {
 	case !errors.Is(err, fs.ErrNotExist):
-		r.Add("root-unreadable", problem.Position{}, "the root cannot be read: %v", problem.Cause(err))
+		w.report(root.Path, "root-unreadable", "the root cannot be read: %v", problem.Cause(err))
 	case !root.Optional:
-		r.Add("root-missing", problem.Position{}, "the root does not exist")
+		w.report(root.Path, "root-missing", "the root does not exist")
 	}
 }
 
 // directory looks for a skill in p, and then below it.
-func (w *walker) directory(p place) error {
+func (w *walker) directory(p location) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
@@ -146,8 +144,11 @@ func (w *walker) directory(p place) error {
 		return w.bound(p, "more than %d entries in one directory", scanBounds.entries)
 	case errors.Is(err, fs.ErrNotExist) && p.depth > 0:
 		return nil // it went away during the scan
+	case err != nil && p.depth == 0:
+		w.reportRoot(w.roots[p.root], err)
+		return nil
 	case err != nil:
-		w.unreadable(p, err)
+		w.report(p.shown, "directory-unreadable", "the directory cannot be read: %v", problem.Cause(err))
 		return nil
 	}
 	w.names(p, entries)
@@ -162,36 +163,23 @@ func (w *walker) directory(p place) error {
 }
 
 // names reports the names in a directory that do not show what they are.
-func (w *walker) names(p place, entries []fs.DirEntry) {
+func (w *walker) names(p location, entries []fs.DirEntry) {
 	var misleading []string
 	for _, e := range entries {
 		if problem.IsMisleading(e.Name()) && !ignored.Directory(e.Name()) {
 			misleading = append(misleading, e.Name())
 		}
 	}
-	if misleading == nil {
-		return
+	if misleading != nil {
+		w.report(p.shown, "file-name", "%d names hold control characters, or such as change the direction of writing; the first is %q",
+			len(misleading), problem.Clip(misleading[0]))
 	}
-	r := w.report(p.shown)
-	r.Add("file-name", problem.Position{}, "%d names hold control characters, or such as change the direction of writing; the first is %q",
-		len(misleading), problem.Clip(misleading[0]))
-	w.keep(r)
-}
-
-func (w *walker) unreadable(p place, err error) {
-	r := w.report(p.shown)
-	defer w.keep(r)
-	if p.depth == 0 {
-		reportRoot(r, w.roots[p.root], err)
-		return
-	}
-	r.Add("directory-unreadable", problem.Position{}, "the directory cannot be read: %v", problem.Cause(err))
 }
 
 // children goes into the directories in p, and into the links and archives
 // where p is a root. Directories come first, so that a link to a sibling does
 // not take its place.
-func (w *walker) children(p place, entries []fs.DirEntry) error {
+func (w *walker) children(p location, entries []fs.DirEntry) error {
 	for _, e := range entries {
 		if name := e.Name(); e.IsDir() && !ignored.Directory(name) && !(p.inSkill && strings.HasPrefix(name, ".")) {
 			if err := w.below(p, p.child(name)); err != nil {
@@ -217,37 +205,33 @@ func (w *walker) children(p place, entries []fs.DirEntry) error {
 	return nil
 }
 
-func (w *walker) below(parent, p place) error {
+func (w *walker) below(parent, p location) error {
 	if p.depth <= scanBounds.depth {
 		return w.directory(p)
 	}
 	if !parent.inSkill && !w.deep[p.root] {
 		w.deep[p.root] = true
-		r := w.report(p.shown)
-		r.Add("directory-depth", problem.Position{}, "directories more than %d levels below the root are not searched", scanBounds.depth)
-		w.keep(r)
+		w.report(p.shown, "directory-depth", "directories more than %d levels below the root are not searched", scanBounds.depth)
 	}
 	return nil
 }
 
 // link follows a symbolic link that lies directly in a root.
-func (w *walker) link(parent, p place) error {
-	r := w.report(p.shown)
-	defer w.keep(r)
+func (w *walker) link(parent, p location) error {
 	real, err := filepath.EvalSymlinks(p.path)
 	if err != nil {
 		if _, gone := os.Lstat(p.path); gone != nil {
 			return nil
 		}
-		r.Add("link-broken", problem.Position{}, "the symbolic link leads nowhere: %v", problem.Cause(err))
+		w.report(p.shown, "link-broken", "the symbolic link leads nowhere: %v", problem.Cause(err))
 		return nil
 	}
 	info, err := os.Stat(real)
 	switch {
 	case err != nil:
-		r.Add("link-broken", problem.Position{}, "the symbolic link cannot be followed: %v", problem.Cause(err))
+		w.report(p.shown, "link-broken", "the symbolic link cannot be followed: %v", problem.Cause(err))
 	case info.IsDir() && pathname.Within(parent.real, real):
-		r.Add("link-loop", problem.Position{}, "the symbolic link leads to a directory that it lies in")
+		w.report(p.shown, "link-loop", "the symbolic link leads to a directory that it lies in")
 	case info.IsDir():
 		p.real = real
 		return w.directory(p)
@@ -259,8 +243,8 @@ func (w *walker) link(parent, p place) error {
 }
 
 // archive walks through the contents of an archive.
-func (w *walker) archive(p place) error {
-	r := w.report(p.shown)
+func (w *walker) archive(p location) error {
+	r := &problem.Report{File: p.shown, Strict: w.strict}
 	defer w.keep(r)
 	dir := w.archives.Open(r, p.real)
 	if dir == "" {
@@ -275,10 +259,10 @@ func (w *walker) archive(p place) error {
 	return err
 }
 
-// examine gives the candidate that p is, or nil.
-func (w *walker) examine(p place, entries []fs.DirEntry) *candidate {
+// examine returns the candidate that p is, or nil.
+func (w *walker) examine(p location, entries []fs.DirEntry) *candidate {
 	root := w.roots[p.root]
-	r := w.report(p.shown)
+	r := &problem.Report{File: p.shown, Strict: w.strict}
 	var entry string
 	if root.Pack && p.depth <= 1 && !p.inSkill {
 		var present bool
@@ -306,15 +290,16 @@ func (w *walker) examine(p place, entries []fs.DirEntry) *candidate {
 	return c
 }
 
-func (w *walker) bound(p place, format string, args ...any) error {
-	r := w.report(p.shown)
-	r.Add("scan-limit", problem.Position{}, "the scan ends here: "+format, args...)
-	w.keep(r)
+func (w *walker) bound(p location, format string, args ...any) error {
+	w.report(p.shown, "scan-limit", "the scan ends here: "+format, args...)
 	return errBound
 }
 
-func (w *walker) report(file string) *problem.Report {
-	return &problem.Report{File: file, Strict: w.strict}
+// report adds a problem of a file as a whole.
+func (w *walker) report(file, rule, format string, args ...any) {
+	r := &problem.Report{File: file, Strict: w.strict}
+	r.Add(rule, problem.Position{}, format, args...)
+	w.keep(r)
 }
 
 func (w *walker) keep(r *problem.Report) { w.problems = append(w.problems, r.Problems...) }
@@ -338,7 +323,7 @@ func (w *walker) watchAbove(path string) {
 	}
 }
 
-// list gives a directory's entries, sorted by name. It stops at a bound and
+// list returns a directory's entries, sorted by name. It stops at a bound and
 // cannot block on a FIFO that took the directory's place.
 func list(dir string) ([]fs.DirEntry, error) {
 	file, err := os.OpenFile(dir, os.O_RDONLY|openflag.NonBlock, 0)

@@ -40,8 +40,8 @@ type Change struct {
 // Watch follows the roots and rescans, debounced, until ctx ends; it returns
 // when all that it started is gone. It calls notify, from one goroutine, for
 // every change in what the catalog publishes and in the files of skills,
-// whoever caused the scan; changes that come while notify runs are told as
-// one. A new problem alone is no change. Only one Watch may run at a time.
+// whoever caused the scan; changes that come while notify runs are reported
+// as one. A new problem alone is no change. Only one Watch may run at a time.
 //
 // The error is nil when ctx ended, [ErrClosed] or [ErrWatching]. Watching
 // itself cannot fail: where the operating system gives too few watches, that
@@ -117,7 +117,7 @@ func (f *follower) follow(ctx context.Context) error {
 			debounce.Reset(min(debounceQuiet, time.Until(latest)))
 			continue
 		case <-f.catalog.changed:
-			f.tell(ctx, false) // somebody else scanned
+			f.report(ctx, false) // somebody else scanned
 			continue
 		case <-debounce.C:
 		case <-ticker.C:
@@ -151,27 +151,27 @@ func (f *follower) interval() time.Duration {
 
 func (f *follower) polling() bool { return f.catalog.poll > 0 || f.watcher.Limited() }
 
-// rescan scans, and tells what changed.
+// rescan scans, and notifies of what changed.
 func (f *follower) rescan(ctx context.Context) error {
 	if _, err := f.catalog.Rescan(ctx); err != nil {
 		return err
 	}
-	f.tell(ctx, f.polling())
+	f.report(ctx, f.polling())
 	return nil
 }
 
-// tell notifies of the step to the newest snapshot, and of what changed of
+// report notifies of the step to the newest snapshot, and of what changed of
 // the files where something may have, or of all, if anything did. Events that
 // came since the scan began cause another one.
-func (f *follower) tell(ctx context.Context, all bool) {
-	change := Change{Before: f.catalog.told, After: f.catalog.Snapshot()}
+func (f *follower) report(ctx context.Context, all bool) {
+	change := Change{Before: f.catalog.reported, After: f.catalog.Snapshot()}
 	same := change.Before.sameSkills(change.After)
 	dirs, lost := f.watcher.Take()
 	change.Files = f.files.Update(ctx, change.After.dirs(), dirs, all || lost)
 	if ctx.Err() != nil {
 		return
 	}
-	f.catalog.told = change.After
+	f.catalog.reported = change.After
 	if !same {
 		change.Files = append(change.Files, changedEntries(change.Before, change.After)...)
 	}

@@ -16,7 +16,7 @@ const SettleTime = 2 * time.Second
 // none.
 type ID struct{ Device, Inode uint64 }
 
-// State tells the states of a file apart without reading it.
+// State is what a file has in one state and not in another, without reading it.
 type State struct {
 	ID
 	Size     int64 // bytes
@@ -31,7 +31,7 @@ func Of(info fs.FileInfo) State {
 	return state
 }
 
-// Known reports whether the system tells all of a state. Otherwise another
+// Known reports whether the system says all of a state. Otherwise another
 // file, or another state, may look the same.
 func (s State) Known() bool { return s.Changed != 0 }
 

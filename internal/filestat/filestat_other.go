@@ -4,7 +4,7 @@ package filestat
 
 import "io/fs"
 
-// Space returns the size, since the system does not tell more.
+// Space returns the size, since the system does not say more.
 func Space(info fs.FileInfo) int64 { return info.Size() }
 
 // Links returns 1: more is not known without another system call on an open

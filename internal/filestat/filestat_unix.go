@@ -8,7 +8,7 @@ import (
 )
 
 // Space returns the disk space in bytes that a file has: a sparse one has less
-// than its size. Where the system does not tell, it is the size.
+// than its size. Where the system does not say, it is the size.
 func Space(info fs.FileInfo) int64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return stat.Blocks * 512 // POSIX leaves the unit open; it is this everywhere
@@ -16,7 +16,7 @@ func Space(info fs.FileInfo) int64 {
 	return info.Size()
 }
 
-// Links returns how many names a file has; 1 where the system does not tell.
+// Links returns how many names a file has; 1 where the system does not say.
 func Links(info fs.FileInfo) uint64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(stat.Nlink)

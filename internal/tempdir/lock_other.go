@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// lock gives nothing, and nothing is reaped.
+// lock returns nothing, and nothing is reaped.
 func lock(string) (*os.File, error) { return nil, nil }
 
 // ownedByUs leaves every directory alone.

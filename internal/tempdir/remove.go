@@ -94,7 +94,7 @@ func rename(top *os.Root, name string, moved *int) error {
 	}
 }
 
-// list gives some entries of a directory; none means that it is empty.
+// list returns some entries of a directory; none means that it is empty.
 func list(top *os.Root, name string) ([]fs.DirEntry, error) {
 	dir, err := top.Open(name)
 	if err != nil {

@@ -108,8 +108,11 @@ type zipEntry struct {
 // planEntries checks all names before anything is written.
 func planEntries(files []*zip.File) ([]zipEntry, error) {
 	var entries []zipEntry
-	taken := map[string]string{} // folded name → name
-	isFile := map[string]bool{}
+	type taker struct {
+		name  string
+		isDir bool
+	}
+	taken := map[string]taker{} // by folded name
 	fold := cases.Fold()
 	for _, file := range files {
 		name := strings.TrimSuffix(file.Name, "/")
@@ -119,18 +122,14 @@ func planEntries(files []*zip.File) ([]zipEntry, error) {
 		if err := checkEntry(file, name); err != nil {
 			return nil, err
 		}
-		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-			key := fold.String(norm.NFC.String(dir))
-			if other, found := taken[key]; found && (other != dir || isFile[key]) {
-				return nil, faultf("archive-duplicate", "the names %q and %q clash", problem.Clip(other), problem.Clip(dir))
+		now := taker{name, file.Mode().IsDir()}
+		for ; now.name != "."; now = (taker{path.Dir(now.name), true}) {
+			key := fold.String(norm.NFC.String(now.name))
+			if was, found := taken[key]; found && (was != now || !now.isDir) {
+				return nil, faultf("archive-duplicate", "the names %q and %q clash", problem.Clip(was.name), problem.Clip(now.name))
 			}
-			taken[key] = dir
+			taken[key] = now
 		}
-		key := fold.String(norm.NFC.String(name))
-		if other, found := taken[key]; found && (other != name || !file.Mode().IsDir() || isFile[key]) {
-			return nil, faultf("archive-duplicate", "the names %q and %q clash", problem.Clip(other), problem.Clip(name))
-		}
-		taken[key], isFile[key] = name, !file.Mode().IsDir()
 		entries = append(entries, zipEntry{file, name})
 	}
 	return entries, nil

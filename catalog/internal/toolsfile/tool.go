@@ -53,7 +53,7 @@ type parser struct {
 	keys map[string]json.RawMessage
 }
 
-// parse gives the tool, and whether it can be used. Field names are matched
+// parse returns the tool, and whether it can be used. Field names are matched
 // exactly: two spellings of one are two keys.
 func (p *parser) parse(raw json.RawMessage) (Tool, bool) {
 	if err := json.Unmarshal(raw, &p.keys); err != nil || p.keys == nil {
@@ -172,14 +172,14 @@ func workspaceScript(argv []string) string {
 }
 
 // nullable decodes a list of strings so that a null in it, which
-// encoding/json takes for an empty string, can be told.
+// encoding/json takes for an empty string, can be seen.
 func nullable(raw json.RawMessage) []*string {
 	var items []*string
 	_ = json.Unmarshal(raw, &items) // the caller decoded it before
 	return items
 }
 
-// plainProgram tells whether a program is a bare name or a relative path
+// plainProgram reports whether a program is a bare name or a relative path
 // that stays inside: not absolute on any system, no .., no placeholder.
 func plainProgram(program string) bool {
 	if strings.ContainsAny(program, "\\:{}") || path.IsAbs(program) {

@@ -57,7 +57,7 @@ func (f *Files) Learn(ctx context.Context, skills map[string]bool) {
 // have another content, and of directories that came or went.
 //
 // It is called after the scan that set the watches: what changes between the
-// look and the event that tells of it is then seen by the next call.
+// look and its event is then seen by the next call.
 func (f *Files) Update(ctx context.Context, skills map[string]bool, dirs []string, all bool) []string {
 	suspect := map[string]bool{}
 	for _, dir := range dirs {

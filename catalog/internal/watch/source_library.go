@@ -13,8 +13,8 @@ import (
 
 // librarySource is the source of other systems than Linux. The library knows
 // directories by their paths, and was seen to lose its own goroutine to a
-// panic once a path had come to stand for another directory. So it is told of
-// every path once and asked to forget none, and given up for a new one as
+// panic once a path had come to stand for another directory. So it gets
+// every path once and is asked to forget none, and given up for a new one as
 // soon as a watched directory was moved or removed.
 type librarySource struct {
 	library *fsnotify.Watcher
@@ -76,8 +76,8 @@ func (l *librarySource) remove(watched) {}
 
 func (l *librarySource) drain() {}
 
-// run drains the library until it is closed: as long as nobody takes what it
-// has to tell, it may hold a lock.
+// run drains the library until it is closed: while its events wait to be taken it
+// may hold a lock.
 func (l *librarySource) run() {
 	for {
 		select {
