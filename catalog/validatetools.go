@@ -8,7 +8,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
-	"github.com/skills-mcp/skills-mcp/internal/spelling"
+	"github.com/skills-mcp/skills-mcp/internal/editdistance"
 )
 
 // allowedTools reads allowed-tools, or allowed_tools as some authors spell
@@ -76,5 +76,5 @@ func meansAllowedTools(key string) bool {
 		return unicode.ToLower(c)
 	}, norm.NFKC.String(key))
 	const farthest = 2 // edits
-	return spelling.Distance(letters, "allowedtools") <= farthest
+	return editdistance.Between(letters, "allowedtools") <= farthest
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/skills-mcp/skills-mcp/internal/spelling"
+	"github.com/skills-mcp/skills-mcp/internal/editdistance"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
@@ -38,8 +38,8 @@ func suggest(root *os.Root, script string) string {
 	distances := make(map[string]int, len(names))
 	for _, name := range names {
 		distances[name] = min(
-			spelling.Distance(name, script),
-			spelling.Distance(path.Base(name), path.Base(script)),
+			editdistance.Between(name, script),
+			editdistance.Between(path.Base(name), path.Base(script)),
 		)
 	}
 	slices.SortFunc(names, func(a, b string) int {

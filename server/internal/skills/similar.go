@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/internal/spelling"
+	"github.com/skills-mcp/skills-mcp/internal/editdistance"
 )
 
 // similarNames returns up to three names that a misspelt one may have meant.
@@ -22,7 +22,7 @@ func similarNames(snapshot *catalog.Snapshot, name string) []string {
 	var near []candidate
 	wanted := strings.ToLower(name)
 	for _, skill := range snapshot.Skills() {
-		distance := spelling.Distance(wanted, skill.Name)
+		distance := editdistance.Between(wanted, skill.Name)
 		if strings.Contains(skill.Name, wanted) || strings.Contains(wanted, skill.Name) {
 			distance = min(distance, 1)
 		}

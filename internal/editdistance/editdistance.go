@@ -1,14 +1,14 @@
-// Package spelling tells how near a name is to another one, which may have
+// Package editdistance says how near a name is to another one, which may have
 // been meant.
-package spelling
+package editdistance
 
 // maxCompared is how many bytes of a name are compared.
 const maxCompared = 256
 
-// Distance is how many bytes have to be added, removed or changed to make one
+// Between returns how many bytes have to be added, removed or changed to make one
 // name of the other (Levenshtein's distance). Only the first 256 bytes of each
 // count.
-func Distance(a, b string) int {
+func Between(a, b string) int {
 	a, b = a[:min(len(a), maxCompared)], b[:min(len(b), maxCompared)]
 	row := make([]int, len(b)+1)
 	for j := range row {

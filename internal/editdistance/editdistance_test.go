@@ -1,10 +1,10 @@
-package spelling_test
+package editdistance_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/skills-mcp/skills-mcp/internal/spelling"
+	"github.com/skills-mcp/skills-mcp/internal/editdistance"
 )
 
 func TestDistance(t *testing.T) {
@@ -27,10 +27,10 @@ func TestDistance(t *testing.T) {
 		{long + "a", long + "bcd", 0},
 		{long, "", 256},
 	} {
-		if got := spelling.Distance(test.a, test.b); got != test.want {
+		if got := editdistance.Between(test.a, test.b); got != test.want {
 			t.Errorf("from %.20q to %.20q it is %d, want %d", test.a, test.b, got, test.want)
 		}
-		if got := spelling.Distance(test.b, test.a); got != test.want {
+		if got := editdistance.Between(test.b, test.a); got != test.want {
 			t.Errorf("from %.20q to %.20q it is %d, want %d", test.b, test.a, got, test.want)
 		}
 	}
