@@ -185,8 +185,8 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	return hooks
 }
 
-// Notify tells clients of a change of the catalog. It is the function to give
-// to [catalog.Catalog.Watch].
+// Notify notifies clients of a change of the catalog. It is meant for
+// [catalog.Catalog.Watch].
 func (s *Server) Notify(change catalog.Change) { s.updates.CatalogChanged(change) }
 
 // EntryFault says why skills/list leaves a skill out, or nothing where it does

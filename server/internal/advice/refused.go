@@ -9,7 +9,7 @@ import (
 )
 
 // pattern compiles a regular expression when it is first used, so that no
-// process pays for it that gives no advice.
+// process pays for it without advice.
 func pattern(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
@@ -34,7 +34,7 @@ const (
 )
 
 // Refused says what of a program's failure is the sandbox's doing. Only
-// the program's output tells.
+// the program's output shows it.
 func Refused(spec sandbox.Spec, result sandbox.Result) string {
 	var advice []string
 	failed := result.Status == sandbox.Exited && result.ExitCode != 0 || result.Status == sandbox.Signaled

@@ -88,7 +88,7 @@ type sandboxInfo struct {
 	Notice  string `json:"notice"`
 }
 
-// answer tells a run's outcome as structure, as text and as links. The
+// answer returns a run's outcome as structure, as text and as links. The
 // digest is that of the skill as the program saw it, or empty; the advice adds
 // to what to do next where the run failed.
 func answer(ws workspaces.Workspace, digest string, result sandbox.Result, advice string) *mcp.CallToolResult {

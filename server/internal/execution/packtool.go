@@ -29,7 +29,7 @@ func findTool(skill *catalog.Skill, document []byte, name string) (catalog.Tool,
 		"skill %q has no tool %q", skill.Name, truncate.After(name, 80))
 }
 
-// checkInput holds a tool's input to its schema.
+// checkInput validates a tool's input.
 func checkInput(skill *catalog.Skill, t catalog.Tool, input json.RawMessage) error {
 	compiled, err := schema.Compile(t.InputSchema)
 	if err != nil {

@@ -58,7 +58,7 @@ const (
 	Internal           Code = "internal_error"
 )
 
-// Codes tells what every code means; the table in docs/tools-and-errors.md is checked against it.
+// Codes says what every code means; the table in docs/tools-and-errors.md is checked against it.
 var Codes = map[Code]string{
 	SkillNotFound:      "No skill has that name.",
 	InvalidFrontmatter: "The skill's entry document cannot be parsed any more.",

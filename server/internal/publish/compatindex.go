@@ -14,25 +14,21 @@ import (
 // can have this URI, since a name holds no dot.
 const compatIndexURI = "skill://index.json"
 
-// compatIndex is the index by the draft's schema.
-type compatIndex struct {
-	Schema string             `json:"$schema"`
-	Skills []compatIndexEntry `json:"skills"`
-}
-
-type compatIndexEntry struct {
-	Name        string `json:"name"`
-	Type        string `json:"type"`
-	Description string `json:"description"`
-	URL         string `json:"url"`
-}
-
+// compatIndexContents is the index by the draft's schema.
 func compatIndexContents(snapshot *catalog.Snapshot) (mcp.ResourceContents, error) {
-	index := compatIndex{Schema: "https://schemas.agentskills.io/discovery/0.2.0/schema.json", Skills: []compatIndexEntry{}}
-	for _, skill := range snapshot.Skills() {
-		index.Skills = append(index.Skills, compatIndexEntry{skill.Name, "skill-md", skill.Description, resources.URI(skill, skill.Entry)})
+	type entry struct {
+		Name        string `json:"name"`
+		Type        string `json:"type"`
+		Description string `json:"description"`
+		URL         string `json:"url"`
 	}
-	encoded, err := json.MarshalIndent(index, "", "  ")
+	entries := []entry{}
+	for _, skill := range snapshot.Skills() {
+		entries = append(entries, entry{skill.Name, "skill-md", skill.Description, resources.URI(skill, skill.Entry)})
+	}
+	encoded, err := json.MarshalIndent(map[string]any{
+		"$schema": "https://schemas.agentskills.io/discovery/0.2.0/schema.json", "skills": entries,
+	}, "", "  ")
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package publish
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -9,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sort"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -159,22 +159,16 @@ func (p *Publisher) entry(ctx context.Context, skill *catalog.Skill) (skillEntry
 	return skillEntry{}, failure.New(failure.Internal, "Ask again when its author has stopped writing.", "the skill %q changes all the time", skill.Name)
 }
 
-// fresh gives a skill as its entry document stood a moment ago. That it is
+// fresh returns a skill as its entry document stood a moment ago. That it is
 // stale even so means that it was written again, or that it is broken and
 // the catalog keeps the last good version, which is not what is on disk.
 func (p *Publisher) fresh(ctx context.Context, skill *catalog.Skill) (*catalog.Skill, error) {
 	if !skill.Stale() {
 		return skill, nil
 	}
-	fresh, ok, err := p.Skills.Catalog.Refresh(ctx, skill.Name)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, failure.NoSkill(skill.Name, nil)
-	}
-	if !fresh.Stale() {
-		return fresh, nil
+	fresh, err := p.Skills.Find(ctx, skill.Name)
+	if err != nil || !fresh.Stale() {
+		return fresh, err
 	}
 	dir, err := skills.Open(fresh)
 	if err != nil {
@@ -223,13 +217,7 @@ func (p *Publisher) readDirectory(ctx context.Context, params pageParams) (any, 
 	if err != nil {
 		return nil, err
 	}
-	if after != "" {
-		start, found := slices.BinarySearchFunc(entries, after, func(e contained.Entry, path string) int { return cmp.Compare(e.Path, path) })
-		if found {
-			start++
-		}
-		entries = entries[start:]
-	}
+	entries = entries[sort.Search(len(entries), func(i int) bool { return entries[i].Path > after }):]
 	result := struct {
 		Resources  []mcp.Resource `json:"resources"`
 		NextCursor mcp.Cursor     `json:"nextCursor,omitempty"`

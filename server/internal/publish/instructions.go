@@ -1,7 +1,9 @@
 package publish
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
@@ -39,23 +41,19 @@ func (p *Publisher) instructions() string {
 // cut to. One of less than 50 says too little.
 var descriptionLengths = []int{1024, 500, 300, 200, 150, 100, 75, 50}
 
+// pinnedFirst returns the skills, those pinned first and in the order of the
+// names.
 func pinnedFirst(snapshot *catalog.Snapshot, pinned []string) []*catalog.Skill {
-	var first, rest []*catalog.Skill
-	isPinned := map[string]bool{}
-	for _, name := range pinned {
-		if skill, ok := snapshot.Lookup(name); ok && !isPinned[name] {
-			first, isPinned[name] = append(first, skill), true
+	place := func(skill *catalog.Skill) int {
+		if i := slices.Index(pinned, skill.Name); i >= 0 {
+			return i
 		}
+		return len(pinned)
 	}
-	for _, skill := range snapshot.Skills() {
-		if !isPinned[skill.Name] {
-			rest = append(rest, skill)
-		}
-	}
-	return append(first, rest...)
+	return slices.SortedStableFunc(slices.Values(snapshot.Skills()), func(a, b *catalog.Skill) int { return cmp.Compare(place(a), place(b)) })
 }
 
-// described gives a line a skill, or nothing where not all fit into so many
+// described returns a line a skill, or nothing where not all fit into so many
 // bytes of JSON.
 func described(skills []*catalog.Skill, length, budget int) string {
 	if len(skills) == 0 {
@@ -71,7 +69,7 @@ func described(skills []*catalog.Skill, length, budget int) string {
 	return text
 }
 
-// named gives as many names as fit into so many bytes of JSON.
+// named returns as many names as fit into so many bytes of JSON.
 func named(skills []*catalog.Skill, budget int) string {
 	const more = "; … (findSkills has the rest)\n"
 	text := "Skills: "

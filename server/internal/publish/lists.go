@@ -53,9 +53,6 @@ func skillPage(snapshot *catalog.Snapshot, cursor mcp.Cursor) (page []*catalog.S
 // given exactly once.
 func skillsAfter(snapshot *catalog.Snapshot, cursor mcp.Cursor) ([]*catalog.Skill, error) {
 	all := snapshot.Skills()
-	if cursor == "" {
-		return all, nil
-	}
 	last, err := decodeCursor(cursor)
 	return all[sort.Search(len(all), func(i int) bool { return all[i].Name > last }):], err
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // promptNote is for Claude Code, which fills an argument with one word only
-// and tells the model all of them beside it.
+// and shows the model all of them beside it.
 const promptNote = "\n\nWhere a <command-args> element comes with this message, it holds all that the user said."
 
 // skillPrompt is a skill as a slash command.

@@ -43,7 +43,7 @@ func (f *Finder) probe(ctx context.Context, skill *catalog.Skill, copied *stagin
 	}
 	programs := scriptsOf(copied.Dir, entries)
 	if skill.HasTools {
-		if tools, _, err := skills.ReadTools(&there, dir); err == nil { // else activate tells of it
+		if tools, _, err := skills.ReadTools(&there, dir); err == nil { // else an activation says why
 			programs = append(programs, toolsOf(tools)...)
 		}
 	}

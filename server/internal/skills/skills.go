@@ -93,7 +93,7 @@ func (a Access) Permit(skill *catalog.Skill, request policy.Request) error {
 }
 
 // PermitRead asks the policy about a file or directory of a skill. The entry
-// document is what activation gives, so it can always be read.
+// document is what an activation shows, so it can always be read.
 func (a Access) PermitRead(skill *catalog.Skill, file string) error {
 	if file == skill.Entry {
 		return nil

@@ -23,8 +23,8 @@ const (
 	shownAround = 3
 	// maxShownLines is how many lines of an edit are shown.
 	maxShownLines = 20
-	// maxNamedPlaces is how many lines are named at which a text occurs.
-	maxNamedPlaces = 20
+	// maxNamedLines is how many lines are named at which a text occurs.
+	maxNamedLines = 20
 )
 
 type replaceArguments struct {
@@ -73,7 +73,7 @@ func (f *workspaceFiles) replace(ctx context.Context, arguments replaceArguments
 		return nil, err
 	}
 	f.skills.Log.Info("file written", "tool", "str_replace", "skill", arguments.Name, "why", shownWhy(arguments.Description))
-	return writtenAnswer(ws, path.file, edit.report()), nil
+	return writtenAnswer(ws, path.file, edit.shown()), nil
 }
 
 // replacement replaces one text in a file by another.
@@ -103,21 +103,21 @@ func (r *replacement) apply(data []byte) ([]byte, error) {
 		return nil, failure.New(failure.NotText, "Change it with a program.", "%s is no UTF-8 text", r.file)
 	}
 	text, old, replaced := string(data), r.old, r.new
-	places := placesOf(text, old)
-	if len(places) == 0 || breaksWithCRLF(text) {
+	offsets := offsetsOf(text, old)
+	if len(offsets) == 0 || breaksWithCRLF(text) {
 		old, replaced = withCRLF(old), withCRLF(replaced)
-		places = placesOf(text, old)
+		offsets = offsetsOf(text, old)
 	}
 	switch {
-	case len(places) == 0:
+	case len(offsets) == 0:
 		return nil, r.missing(text)
-	case len(places) > 1:
+	case len(offsets) > 1:
 		return nil, failure.New(failure.TextNotUnique, "Give more of the text around the one place that is meant.",
-			"old_str occurs %d times in %s, at lines %s", len(places), r.file, lineList(text, places))
+			"old_str occurs %d times in %s, at lines %s", len(offsets), r.file, lineList(text, offsets))
 	case len(text)-len(old)+len(replaced) > maxEditedBytes:
 		return nil, failure.New(failure.TooLarge, "Change it with a program.", "%s would be over the limit of %d bytes", r.file, maxEditedBytes)
 	}
-	r.at, r.end = places[0], places[0]+len(replaced)
+	r.at, r.end = offsets[0], offsets[0]+len(replaced)
 	r.text = text[:r.at] + replaced + text[r.at+len(old):]
 	return []byte(r.text), nil
 }
@@ -133,24 +133,24 @@ func withCRLF(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 }
 
-// placesOf returns the places at which old begins: those that do not overlap,
+// offsetsOf returns the offsets at which old begins: those that do not overlap,
 // or else the one and one that overlaps it.
-func placesOf(text, old string) (places []int) {
+func offsetsOf(text, old string) (offsets []int) {
 	for from := 0; ; {
 		at := strings.Index(text[from:], old)
 		if at < 0 {
 			break
 		}
-		places = append(places, from+at)
+		offsets = append(offsets, from+at)
 		from += at + len(old)
 	}
-	if len(places) == 1 {
-		rest := places[0] + 1
+	if len(offsets) == 1 {
+		rest := offsets[0] + 1
 		if at := strings.Index(text[rest:], old); at >= 0 {
-			places = append(places, rest+at)
+			offsets = append(offsets, rest+at)
 		}
 	}
-	return places
+	return offsets
 }
 
 // missing says where a text is that differs in white space alone.
@@ -180,17 +180,17 @@ func lineAlike(text, old string) int {
 	return sort.SearchInts(starts, at+1)
 }
 
-// lineList returns the numbers of the lines of some places.
-func lineList(text string, places []int) string {
+// lineList returns the numbers of the lines of some offsets.
+func lineList(text string, offsets []int) string {
 	var list strings.Builder
 	line, from := 1, 0
-	for i, place := range places {
-		if i == maxNamedPlaces {
+	for i, offset := range offsets {
+		if i == maxNamedLines {
 			list.WriteString(" and more")
 			break
 		}
-		line += strings.Count(text[from:place], "\n")
-		from = place
+		line += strings.Count(text[from:offset], "\n")
+		from = offset
 		if i > 0 {
 			list.WriteString(", ")
 		}
@@ -199,8 +199,8 @@ func lineList(text string, places []int) string {
 	return list.String()
 }
 
-// report shows the lines around the edit.
-func (r *replacement) report() string {
+// shown returns the lines around the edit.
+func (r *replacement) shown() string {
 	first := 1 + strings.Count(r.text[:r.at], "\n")
 	last := first + strings.Count(r.text[r.at:r.end], "\n")
 	lines := splitLines(r.text)

@@ -1,8 +1,8 @@
 // Package tools has the tools that models call. A tool is a value: what clients
 // see of it, and what answers a call, made of the rooms that it needs.
 //
-// Arguments come from models. They are held to the tool's schema before it sees
-// them, and are trusted with nothing else.
+// Arguments come from models. They are validated by the tool's schema before it
+// sees them, and are trusted with nothing else.
 package tools
 
 import (

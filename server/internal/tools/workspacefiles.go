@@ -58,7 +58,7 @@ func (f *workspaceFiles) writtenPath(ctx context.Context, path, handle, name str
 }
 
 // write writes to a workspace what adds so many bytes to it, one call at a
-// time, and tells subscribers.
+// time, and notifies subscribers.
 func (f *workspaceFiles) write(ws workspaces.Workspace, adds int, do func(*contained.Dir) error) error {
 	defer ws.Acquire()()
 	f.edits.Lock()

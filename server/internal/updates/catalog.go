@@ -11,7 +11,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 )
 
-// CatalogChanged tells clients of a change of the catalog: list_changed where a
+// CatalogChanged notifies clients of a change of the catalog: list_changed where a
 // list reads differently now, updated where a subscribed resource does.
 func (u *Updates) CatalogChanged(change catalog.Change) {
 	if listsDiffer(change.Before, change.After) {

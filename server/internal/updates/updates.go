@@ -1,4 +1,4 @@
-// Package updates tells clients what changed of what they subscribed to: lists,
+// Package updates notifies clients of what changed of what they subscribed to: lists,
 // files of skills, and files of workspaces.
 package updates
 
@@ -18,7 +18,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
-// Updates tells the subscribers. It is safe for use by several goroutines.
+// Updates notifies subscribers. It is safe for use by several goroutines.
 type Updates struct {
 	Skills        skills.Access
 	Workspaces    *workspace.Access
@@ -57,7 +57,7 @@ func (u *Updates) subscribe(ctx context.Context, uris ...string) {
 
 // subscribable reports whether there is the workspace that a URI names, or the
 // file of a skill that it names may be read. Who names a workspace that is there
-// knows its handle, so nobody hears of what others do.
+// knows its handle, so no client hears of what others do.
 func (u *Updates) subscribable(uri string) bool {
 	if !strings.HasPrefix(uri, workspace.Scheme) {
 		skill, file, err := resources.Resolve(u.Skills.Snapshot(), uri)
@@ -71,7 +71,7 @@ func (u *Updates) subscribable(uri string) bool {
 	return true
 }
 
-// notify tells those who subscribed to a URI that changed.
+// notify notifies those who subscribed to a URI that changed.
 func (u *Updates) notify(changed func(uri string) bool) {
 	for c, uris := range u.Subscriptions.Wanted() {
 		for _, uri := range uris {

@@ -42,7 +42,7 @@ func (u *Updates) noteState(uri string) {
 	u.states[handle][uri] = dir.State(file)
 }
 
-// WorkspaceChanged tells subscribers which files of a workspace are not as
+// WorkspaceChanged notifies subscribers of which files of a workspace are not as
 // they were. It is called when a program's whole tree is dead, and after a
 // write.
 func (u *Updates) WorkspaceChanged(ws workspaces.Workspace) {
@@ -74,7 +74,7 @@ func (u *Updates) WorkspaceChanged(ws workspaces.Workspace) {
 	}
 }
 
-// prune forgets states that nobody is subscribed to any more. The lock is held,
+// prune forgets states without subscription. The lock is held,
 // so that no state is noted meanwhile, and a state that was has had its
 // subscription before.
 func (u *Updates) prune(states map[string]string) {
@@ -91,7 +91,7 @@ func (u *Updates) prune(states map[string]string) {
 	}
 }
 
-// WorkspaceExpired tells subscribers that all files of a workspace are gone.
+// WorkspaceExpired notifies subscribers that all files of a workspace are gone.
 // There is nothing more to hear of them then.
 func (u *Updates) WorkspaceExpired(handle string) {
 	u.mu.Lock()
