@@ -26,8 +26,15 @@ const module = "github.com/skills-mcp/skills-mcp"
 var imports = map[string][]string{
 	".":        {},
 	"internal": {},
-	"catalog":  {},
 	"policy":   {},
+
+	// What reads a part of a skill knows the rules and no other part.
+	"catalog":                      {"catalog/internal/..."},
+	"catalog/internal/problem":     {},
+	"catalog/internal/archive":     {"catalog/internal/problem"},
+	"catalog/internal/frontmatter": {"catalog/internal/problem"},
+	"catalog/internal/toolsfile":   {"catalog/internal/problem"},
+	"catalog/internal/watch":       {"catalog/internal/problem"},
 
 	// contained knows no skill, and neither do the two others each other.
 	"resources":           {"catalog", "resources/contained", "resources/internal"},
@@ -108,6 +115,8 @@ var testLeaves = []string{"internal/testenv", "internal/testfiles"}
 // sealedLibraries may be imported only by the package named, or below it.
 var sealedLibraries = map[string]string{
 	"github.com/mark3labs/mcp-go":   "server",
+	"go.yaml.in/yaml":               "catalog/internal/frontmatter",
+	"github.com/fsnotify/fsnotify":  "catalog/internal/watch",
 	"github.com/docker/docker":      "sandbox/docker/internal/engine",
 	"github.com/docker/go-units":    "sandbox/docker/internal/engine",
 	"github.com/moby/moby":          "sandbox/docker/internal/engine",
@@ -357,6 +366,8 @@ func TestImportRulesFindWhatBreaksThem(t *testing.T) {
 		{"the suite from a backend", ours("sandbox/local", module+"/sandbox/sandboxtest"), []string{"sandbox/local: imports sandbox/sandboxtest"}},
 		{"a part of sandbox without rules", ours("sandbox/attic"), []string{"sandbox/attic: no such part of sandbox"}},
 		{"a backend from the port", ours("sandbox", module+"/sandbox/local"), []string{"sandbox: imports sandbox/local"}},
+		{"a part of the catalog from another", ours("catalog/internal/archive", module+"/catalog/internal/watch"),
+			[]string{"catalog/internal/archive: imports catalog/internal/watch"}},
 		{"skills from contained", ours("resources/contained", module+"/catalog"), []string{"resources/contained: imports catalog"}},
 		{"the protocol in main", ours("cmd/skills-mcp", "github.com/mark3labs/mcp-go/server"),
 			[]string{"cmd/skills-mcp: imports github.com/mark3labs/mcp-go/server, which only server may"}},
