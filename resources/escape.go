@@ -15,41 +15,46 @@ func decodeURI(uri string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	segments := strings.Split(strings.TrimSuffix(rest, "/"), "/")
-	for i, segment := range segments {
-		if segments[i], err = decodeSegment(uri, segment); err != nil {
+	if authority, _, _ := strings.Cut(rest, "/"); strings.ContainsAny(authority, "@:[]") {
+		return "", contained.Refuse(contained.Invalid, uri, "holds user information, a port or an address where a skill's name is wanted")
+	}
+	var b strings.Builder
+	b.Grow(len(rest))
+	for segment := range strings.SplitSeq(strings.TrimSuffix(rest, "/"), "/") {
+		decoded, err := decodeSegment(uri, segment)
+		if err != nil {
 			return "", err
 		}
+		if b.Len() > 0 {
+			b.WriteByte('/')
+		}
+		b.WriteString(decoded)
 	}
-	return strings.Join(segments, "/"), nil
+	return b.String(), nil
 }
 
 // splitURI checks the whole and returns what stands behind the scheme.
 func splitURI(uri string) (string, error) {
-	if len(uri) > maxURIBytes {
+	switch {
+	case len(uri) > maxURIBytes:
 		return "", contained.Refuse(contained.Invalid, uri, "is longer than %d bytes", maxURIBytes)
-	}
-	if len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme) {
+	case len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme):
 		e := contained.Refuse(contained.Invalid, uri, "is no skill:// URI")
 		e.Hint = "Give a URI such as skill://pdf-processing/SKILL.md."
 		return "", e
 	}
 	rest := uri[len(scheme):]
-	authority, _, _ := strings.Cut(rest, "/")
-	wrong := ""
-	switch {
-	case strings.ContainsAny(rest, "?#"):
-		wrong = "holds a query or a fragment; in a file name write ? as %3F and # as %23"
-	case strings.ContainsFunc(rest, func(r rune) bool { return r < ' ' || r == 0x7F }):
-		wrong = "holds a control character that is not percent-encoded"
-	case strings.Contains(rest, `\`):
-		wrong = "holds a backslash"
-	case strings.ContainsAny(authority, "@:[]"):
-		wrong = "holds user information, a port or an address where a skill's name is wanted"
-	default:
-		return rest, nil
+	for i := range len(rest) {
+		switch c := rest[i]; {
+		case c == '?' || c == '#':
+			return "", contained.Refuse(contained.Invalid, uri, "holds a query or a fragment; in a file name write ? as %%3F and # as %%23")
+		case c < ' ' || c == 0x7F:
+			return "", contained.Refuse(contained.Invalid, uri, "holds a control character that is not percent-encoded")
+		case c == '\\':
+			return "", contained.Refuse(contained.Invalid, uri, "holds a backslash")
+		}
 	}
-	return "", contained.Refuse(contained.Invalid, uri, "%s", wrong)
+	return rest, nil
 }
 
 func decodeSegment(uri, segment string) (string, error) {
