@@ -68,6 +68,21 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestNamedPaths: what the pages for contributors name of a room is there.
+func TestNamedPaths(t *testing.T) {
+	t.Parallel()
+	for _, page := range []string{architecture, "CONTRIBUTING.md"} {
+		for _, match := range regexp.MustCompile("`([a-z]+)/([a-z0-9/_-]+)`").FindAllStringSubmatch(prose(t, page), -1) {
+			if _, known := imports[match[1]]; !known {
+				continue
+			}
+			if _, err := os.Stat(match[1] + "/" + match[2]); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+}
+
 // sections returns the names by which a page's headings are linked.
 func sections(t *testing.T, page string) []string {
 	t.Helper()
