@@ -24,6 +24,7 @@ func openWith(t testing.TB, options docker.Options) *docker.Backend {
 // openEngine opens a backend on an engine of that name in SKILLS_MCP_REQUIRE.
 func openEngine(t testing.TB, name string, options docker.Options) *docker.Backend {
 	t.Helper()
+	testenv.Slow(t, "containers")
 	if options.Remote == nil {
 		options.Remote = remote.Access{}
 	}

@@ -23,7 +23,6 @@ var openInDocker = []string{
 
 func TestEscapes(t *testing.T) {
 	t.Parallel()
-	testenv.Slow(t, "some hundred containers")
 	tryToEscape(t, openUntilEnd(t), "docker")
 }
 

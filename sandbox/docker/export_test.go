@@ -8,5 +8,8 @@ func (b *Backend) AwaitWarm() { b.pool.work.Wait() }
 // SetAckTimeout replaces how long a container may take nothing.
 func (b *Backend) SetAckTimeout(timeout time.Duration) { b.ackTimeout = timeout }
 
+// CloseIdleConnections ends those to the engine that wait for the next request.
+func (b *Backend) CloseIdleConnections() { b.engine.Close() }
+
 // Session is the label of this backend's containers.
 func (b *Backend) Session() string { return labelSession + "=" + b.labels[labelSession] }

@@ -87,10 +87,16 @@ func testLeaks(t *testing.T, f *fixture) {
 	// What is prepared for the next run comes and goes, and what a run was in
 	// may be released after its end.
 	const prepared = 5
+	closeIdle := func() {}
+	if b, keeps := f.backend.(interface{ CloseIdleConnections() }); keeps {
+		closeIdle = b.CloseIdleConnections
+	}
+	closeIdle()
 	descriptors, goroutines := countDescriptors(t)+prepared, runtime.NumGoroutine()+prepared
 	runs(count, every)
 	t.Logf("%d runs one after the other took %v", count, time.Since(begun))
 	left := func() (what []string) {
+		closeIdle()
 		if n := countDescriptors(t); n > descriptors {
 			what = append(what, fmt.Sprintf("%d descriptors, at most %d were to be expected", n, descriptors))
 		}
@@ -99,8 +105,8 @@ func testLeaks(t *testing.T, f *fixture) {
 		}
 		return append(what, listZombies(t)...)
 	}
-	// Connections that are kept for the next request end by themselves, after
-	// a minute at most.
+	// Other connections that are kept for the next request end by themselves,
+	// after a minute at most.
 	for deadline := time.Now().Add(3 * patience); len(left()) > 0; time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("there still are %q", left())

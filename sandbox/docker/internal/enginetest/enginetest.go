@@ -17,6 +17,7 @@ import (
 // Socket returns where this machine's engine listens.
 func Socket(t testing.TB) string {
 	t.Helper()
+	testenv.Slow(t, "an engine")
 	path, local := strings.CutPrefix(os.Getenv("DOCKER_HOST"), "unix://")
 	if !local {
 		path = "/var/run/docker.sock"
