@@ -85,8 +85,8 @@ func TestNamesOfAnyBytes(t *testing.T) {
 	for _, name := range names {
 		testfiles.Write(t, filepath.Join(planted.Dir, name), "content of "+name)
 	}
-	tree := filetest.Open(t, planted.Dir, contained.Options{Entry: planted.Entry})
-	entries, _, err := tree.List(".", 2)
+	opened := filetest.Open(t, planted.Dir, contained.Options{Entry: planted.Entry})
+	entries, _, err := opened.List(".", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestNamesOfAnyBytes(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		content, err := filetest.Read(tree, file, contained.Range{})
+		content, err := filetest.Read(opened, file, contained.Range{})
 		if err != nil || string(content.Data) != "content of "+entry.Path {
 			t.Errorf("%q gives %q, %v", entry.Path, content.Data, err)
 		}

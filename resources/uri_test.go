@@ -188,9 +188,9 @@ func TestEntryDocumentOfAnotherName(t *testing.T) {
 	if err != nil || got != pack || file != "README.md" {
 		t.Fatalf("Resolve = %v, %q, %v; want the pack's README.md", got, file, err)
 	}
-	tree := filetest.Open(t, pack.Dir, contained.Options{Entry: pack.Entry})
+	opened := filetest.Open(t, pack.Dir, contained.Options{Entry: pack.Entry})
 	for _, name := range []string{"SKILL.md", "README.md"} {
-		content, err := filetest.Read(tree, name, contained.Range{})
+		content, err := filetest.Read(opened, name, contained.Range{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,13 +51,13 @@ func grantProblems(skill *catalog.Skill) (problems []catalog.Problem) {
 
 // toolProblems returns what is wrong with a skill's tools.json.
 func toolProblems(skill *catalog.Skill) []catalog.Problem {
-	tree, err := resources.OpenSkill(skill)
+	dir, err := resources.OpenSkill(skill)
 	if err != nil {
 		return nil // it went away since the scan
 	}
-	defer tree.Close()
+	defer dir.Close()
 	file := filepath.Join(skill.Dir, "tools.json")
-	content, err := tree.ReadAll("tools.json", 0)
+	content, err := dir.ReadAll("tools.json", 0)
 	var refused *contained.Error
 	if errors.As(err, &refused) {
 		return []catalog.Problem{problemOf(skill, "tools-unreadable", file, refused.Message)}

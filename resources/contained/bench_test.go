@@ -15,12 +15,12 @@ func BenchmarkRead(b *testing.B) {
 	dir := filetest.Plant(b, map[string]string{
 		"SKILL.md": strings.Repeat("Do this.\n", 300), "references/guide.md": "guide", "LICENSE": "Apache License",
 	})
-	tree := filetest.Open(b, dir, contained.Options{})
+	opened := filetest.Open(b, dir, contained.Options{})
 	for _, name := range []string{"SKILL.md", "references/guide.md", "LICENSE"} {
 		b.Run(filepath.Base(name), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := filetest.Read(tree, name, contained.Range{}); err != nil {
+				if _, err := filetest.Read(opened, name, contained.Range{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -35,10 +35,10 @@ func BenchmarkList(b *testing.B) {
 			for i := range size {
 				testfiles.Write(b, filepath.Join(dir, fmt.Sprintf("file-%06d.md", i)), "")
 			}
-			tree := filetest.Open(b, dir, contained.Options{})
+			opened := filetest.Open(b, dir, contained.Options{})
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := tree.List(".", 1); err != nil {
+				if _, _, err := opened.List(".", 1); err != nil {
 					b.Fatal(err)
 				}
 			}

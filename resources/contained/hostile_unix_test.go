@@ -22,7 +22,7 @@ import (
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	dir, _ := filetest.Hostile(t)
-	tree := filetest.Open(t, dir, contained.Options{})
+	opened := filetest.Open(t, dir, contained.Options{})
 	for name, want := range map[string]string{
 		"latest/notes.md":        "notes",
 		"alias.md":               "guide",
@@ -35,7 +35,7 @@ func TestLinks(t *testing.T) {
 		"v2/docs/issue-4913":     "honest",
 		"latest/docs/.gitignore": "honest",
 	} {
-		got, err := filetest.Read(tree, name, contained.Range{})
+		got, err := filetest.Read(opened, name, contained.Range{})
 		if err != nil || string(got.Data) != want {
 			t.Errorf("Read(%s) = %q, %v; want %q", name, got.Data, err, want)
 		}
@@ -70,9 +70,9 @@ func TestLinks(t *testing.T) {
 		"node_modules/x/y":      contained.NotFound,
 		`docs/back\slash`:       contained.Invalid,
 	} {
-		_, err := filetest.Read(tree, name, contained.Range{})
+		_, err := filetest.Read(opened, name, contained.Range{})
 		filetest.WantRule(t, err, want)
-		_, _, err = tree.List(name, 1)
+		_, _, err = opened.List(name, 1)
 		filetest.WantRule(t, err, want)
 	}
 }
@@ -82,21 +82,21 @@ func TestLinks(t *testing.T) {
 func TestListedIsServed(t *testing.T) {
 	t.Parallel()
 	dir, _ := filetest.Hostile(t)
-	tree := filetest.Open(t, dir, contained.Options{})
-	entries, more, err := tree.List(".", 64)
+	opened := filetest.Open(t, dir, contained.Options{})
+	entries, more, err := opened.List(".", 64)
 	if err != nil || more {
 		t.Fatal(err, more)
 	}
 	var got []string
 	for _, entry := range entries {
 		if entry.Dir {
-			if isDir, err := tree.IsDir(entry.Path); err != nil || !isDir {
+			if isDir, err := opened.IsDir(entry.Path); err != nil || !isDir {
 				t.Errorf("%s is listed as a directory, but IsDir = %v, %v", entry.Path, isDir, err)
 			}
 			continue
 		}
 		got = append(got, entry.Path)
-		if content, err := filetest.Read(tree, entry.Path, contained.Range{}); err != nil || content.Size != entry.Size {
+		if content, err := filetest.Read(opened, entry.Path, contained.Range{}); err != nil || content.Size != entry.Size {
 			t.Errorf("%s is listed with %d bytes, but Read gives %d, %v", entry.Path, entry.Size, content.Size, err)
 		}
 	}
@@ -137,20 +137,20 @@ func TestSpecialFiles(t *testing.T) {
 	} else {
 		t.Logf("no device is tried, which takes root: %v", err)
 	}
-	tree := filetest.Open(t, dir, contained.Options{})
+	opened := filetest.Open(t, dir, contained.Options{})
 	for _, name := range special {
-		_, err := filetest.Read(tree, name, contained.Range{})
+		_, err := filetest.Read(opened, name, contained.Range{})
 		filetest.WantRule(t, err, contained.SpecialFile)
-		_, err = tree.ReadAll(name, 0)
+		_, err = opened.ReadAll(name, 0)
 		filetest.WantRule(t, err, contained.SpecialFile)
-		_, _, err = tree.List(name, 1)
+		_, _, err = opened.List(name, 1)
 		filetest.WantRule(t, err, contained.SpecialFile)
-		_, err = tree.IsDir(name)
+		_, err = opened.IsDir(name)
 		filetest.WantRule(t, err, contained.SpecialFile)
 	}
-	_, err := filetest.Read(tree, "fifo/x", contained.Range{})
+	_, err := filetest.Read(opened, "fifo/x", contained.Range{})
 	filetest.WantRule(t, err, contained.NotDirectory)
-	if entries, _, err := tree.List(".", 1); err != nil || len(entries) != 1 {
+	if entries, _, err := opened.List(".", 1); err != nil || len(entries) != 1 {
 		t.Errorf("List = %v, %v", entries, err)
 	}
 	_, err = contained.Open(filepath.Join(dir, "fifo"), contained.Options{})
@@ -167,34 +167,34 @@ func TestHardLinks(t *testing.T) {
 	if content, err := filetest.Read(filetest.Open(t, dir, contained.Options{}), "hard.txt", contained.Range{}); err != nil || string(content.Data) != filetest.Secret {
 		t.Errorf("a skill's hard link gives %q, %v", content.Data, err)
 	}
-	tree := filetest.Open(t, dir, contained.Options{Untrusted: true})
-	_, err := filetest.Read(tree, "hard.txt", contained.Range{})
+	opened := filetest.Open(t, dir, contained.Options{Untrusted: true})
+	_, err := filetest.Read(opened, "hard.txt", contained.Range{})
 	filetest.WantRule(t, err, contained.Escape)
-	_, err = tree.ReadAll("hard.txt", 0)
+	_, err = opened.ReadAll("hard.txt", 0)
 	filetest.WantRule(t, err, contained.Escape)
-	entries, _, err := tree.List(".", 1)
+	entries, _, err := opened.List(".", 1)
 	if err != nil || slices.ContainsFunc(entries, func(e contained.Entry) bool { return e.Path == "hard.txt" }) {
 		t.Errorf("List = %v, %v", entries, err)
 	}
-	if _, err := filetest.Read(tree, "SKILL.md", contained.Range{}); err != nil {
+	if _, err := filetest.Read(opened, "SKILL.md", contained.Range{}); err != nil {
 		t.Error(err)
 	}
-	_, err = filetest.Read(tree, "out.txt", contained.Range{})
+	_, err = filetest.Read(opened, "out.txt", contained.Range{})
 	filetest.WantRule(t, err, contained.Escape)
 }
 
-// In a sandbox's directory the leavings of tools are not listed, but are read.
-func TestDroppingsOfWorkspace(t *testing.T) {
+// In a sandbox's directory ignored files are not listed, but are read.
+func TestIgnoredFilesOfWorkspace(t *testing.T) {
 	t.Parallel()
 	dir, _ := filetest.Hostile(t)
-	tree := filetest.Open(t, dir, contained.Options{Untrusted: true})
-	if content, err := filetest.Read(tree, ".git/config", contained.Range{}); err != nil || string(content.Data) != "git" {
+	opened := filetest.Open(t, dir, contained.Options{Untrusted: true})
+	if content, err := filetest.Read(opened, ".git/config", contained.Range{}); err != nil || string(content.Data) != "git" {
 		t.Errorf("Read = %q, %v", content.Data, err)
 	}
-	if entries, _, err := tree.List(".git", 1); err != nil || len(entries) != 1 || entries[0].Path != ".git/config" {
+	if entries, _, err := opened.List(".git", 1); err != nil || len(entries) != 1 || entries[0].Path != ".git/config" {
 		t.Errorf("List = %v, %v", entries, err)
 	}
-	entries, _, err := tree.List(".", 64)
+	entries, _, err := opened.List(".", 64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,14 +218,14 @@ func TestPermissions(t *testing.T) {
 		}
 		t.Cleanup(func() { os.Chmod(host, 0o755) })
 	}
-	tree := filetest.Open(t, dir, contained.Options{})
+	opened := filetest.Open(t, dir, contained.Options{})
 	for _, name := range []string{"closed.md", "closed/file"} {
-		_, err := filetest.Read(tree, name, contained.Range{})
+		_, err := filetest.Read(opened, name, contained.Range{})
 		filetest.WantRule(t, err, contained.Denied)
 	}
-	_, _, err := tree.List("closed", 1)
+	_, _, err := opened.List("closed", 1)
 	filetest.WantRule(t, err, contained.Denied)
-	if entries, _, err := tree.List(".", 3); err != nil || len(entries) != 3 {
+	if entries, _, err := opened.List(".", 3); err != nil || len(entries) != 3 {
 		t.Errorf("List = %v, %v", entries, err)
 	}
 }
@@ -236,18 +236,18 @@ func TestFilesThatClaimToBeEmpty(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has /proc/self/status")
 	}
-	tree := filetest.Open(t, "/proc/self", contained.Options{})
-	got, err := filetest.Read(tree, "status", contained.Range{})
+	opened := filetest.Open(t, "/proc/self", contained.Options{})
+	got, err := filetest.Read(opened, "status", contained.Range{})
 	if err != nil || !strings.HasPrefix(string(got.Data), "Name:") || !got.Text || got.Size != int64(len(got.Data)) {
 		t.Errorf("Read gives %d of %d bytes, text %v, %v", len(got.Data), got.Size, got.Text, err)
 	}
-	got, err = filetest.Read(tree, "status", contained.Range{Length: 5})
+	got, err = filetest.Read(opened, "status", contained.Range{Length: 5})
 	if err != nil || string(got.Data) != "Name:" || got.Next != 5 || got.Size < 5 {
 		t.Errorf("a page is %q of %d bytes, next %d, %v", got.Data, got.Size, got.Next, err)
 	}
-	_, err = filetest.Read(tree, "status", contained.Range{Offset: 1 << 20})
+	_, err = filetest.Read(opened, "status", contained.Range{Offset: 1 << 20})
 	filetest.WantRule(t, err, contained.OutOfRange)
-	_, err = tree.ReadAll("status", 10)
+	_, err = opened.ReadAll("status", 10)
 	filetest.WantRule(t, err, contained.TooLarge)
 }
 
@@ -274,15 +274,15 @@ func TestSwapWhileReading(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	tree, untrusted := filetest.Open(t, dir, contained.Options{}), filetest.Open(t, dir, contained.Options{Untrusted: true})
+	opened, untrusted := filetest.Open(t, dir, contained.Options{}), filetest.Open(t, dir, contained.Options{Untrusted: true})
 	var read, refused int
 	for deadline := time.Now().Add(time.Minute); read < 1000 || refused < 1000; {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d reads succeeded and %d were refused: nothing is swapped", read, refused)
 		}
 		for _, name := range []string{"swapped.txt", "swapdir/secret.txt"} {
-			for _, tree := range []*contained.Dir{tree, untrusted} {
-				content, err := filetest.Read(tree, name, contained.Range{})
+			for _, opened := range []*contained.Dir{opened, untrusted} {
+				content, err := filetest.Read(opened, name, contained.Range{})
 				if err != nil {
 					refused++
 					if filetest.RuleOf(err) == "" {
@@ -311,10 +311,10 @@ func FuzzContainment(f *testing.F) {
 	for _, name := range names {
 		f.Add(name)
 	}
-	tree, untrusted := filetest.Open(f, dir, contained.Options{}), filetest.Open(f, dir, contained.Options{Untrusted: true})
+	opened, untrusted := filetest.Open(f, dir, contained.Options{}), filetest.Open(f, dir, contained.Options{Untrusted: true})
 	f.Fuzz(func(t *testing.T, name string) {
-		for _, tree := range []*contained.Dir{tree, untrusted} {
-			content, err := filetest.Read(tree, name, contained.Range{})
+		for _, opened := range []*contained.Dir{opened, untrusted} {
+			content, err := filetest.Read(opened, name, contained.Range{})
 			if err != nil {
 				filetest.WantRule(t, err, filetest.RuleOf(err))
 			} else if host, err := os.ReadFile(filepath.Join(dir, content.Path)); err != nil || !bytes.Equal(host, content.Data) {
@@ -323,7 +323,7 @@ func FuzzContainment(f *testing.F) {
 			if bytes.Contains(content.Data, []byte("SECRET")) || bytes.Contains(content.Data, []byte("root:")) {
 				t.Errorf("Read(%q) gives what lies outside", name)
 			}
-			entries, _, err := tree.List(name, 2)
+			entries, _, err := opened.List(name, 2)
 			if err != nil {
 				filetest.WantRule(t, err, filetest.RuleOf(err))
 			}

@@ -14,7 +14,7 @@ import (
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	tree := filetest.Open(t, filetest.Plant(t, map[string]string{
+	opened := filetest.Open(t, filetest.Plant(t, map[string]string{
 		"a.txt": "12", "a/b/c/d.md": "d", "a/z.py": "z", "a-b": "x", "B": "x", "empty/": "", "a/.git/config": "x", "a/node_modules/m/n.js": "x",
 	}), contained.Options{})
 	file := func(path, mime string, size int64) contained.Entry {
@@ -40,16 +40,29 @@ func TestList(t *testing.T) {
 		{"empty", 1, nil},
 	}
 	for _, test := range tests {
-		got, more, err := tree.List(test.dir, test.depth)
+		got, more, err := opened.List(test.dir, test.depth)
 		if err != nil || more || !slices.Equal(got, test.want) {
 			t.Errorf("List(%s, %d) = %v, %v, %v; want %v", test.dir, test.depth, got, more, err, test.want)
+		}
+		dir, err := opened.Open(test.dir)
+		if err != nil || !dir.IsDir() {
+			t.Fatalf("Open(%s) = %v, %v", test.dir, dir, err)
+		}
+		if got, more, err := dir.List(test.depth); err != nil || more || !slices.Equal(got, test.want) {
+			t.Errorf("%s, once open, lists %v, %v, %v; want %v", test.dir, got, more, err, test.want)
+		}
+		if _, err := dir.ReadAll(0); err == nil {
+			t.Errorf("the directory %s was read as a file", test.dir)
+		}
+		if err := dir.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 	for dir, want := range map[string]contained.Rule{
 		"missing": contained.NotFound, "a.txt": contained.NotDirectory, "a.txt/x": contained.NotDirectory,
 		"a/.git": contained.NotFound, "a/node_modules/m": contained.NotFound,
 	} {
-		_, _, err := tree.List(dir, 1)
+		_, _, err := opened.List(dir, 1)
 		filetest.WantRule(t, err, want)
 	}
 }
@@ -72,18 +85,18 @@ func TestListBounds(t *testing.T) {
 		}
 	}
 	dir := filetest.Plant(t, files)
-	tree := filetest.Open(t, dir, contained.Options{})
-	got, more, err := tree.List("over", 1)
+	opened := filetest.Open(t, dir, contained.Options{})
+	got, more, err := opened.List("over", 1)
 	if err != nil || !more || !slices.Equal(paths(got), want) {
 		t.Errorf("List(over) gives %d entries, %v, %v", len(got), more, err)
 	}
 	if err := os.Remove(filepath.Join(dir, "over/g")); err != nil {
 		t.Fatal(err)
 	}
-	if got, more, err := tree.List("over", 2); err != nil || more || !slices.Equal(paths(got), want) {
+	if got, more, err := opened.List("over", 2); err != nil || more || !slices.Equal(paths(got), want) {
 		t.Errorf("List of as many as there may be gives %d entries, %v, %v", len(got), more, err)
 	}
-	got, more, err = tree.List("deep", 2)
+	got, more, err = opened.List("deep", 2)
 	if err != nil || !more || len(got) != contained.MaxEntries || !slices.IsSorted(paths(got)) {
 		t.Errorf("List(deep) gives %d entries, %v, %v", len(got), more, err)
 	}
@@ -96,8 +109,8 @@ func TestListBounds(t *testing.T) {
 func TestListDeepPaths(t *testing.T) {
 	t.Parallel()
 	deepest := strings.Repeat("d/", 63) + "file"
-	tree := filetest.Open(t, filetest.Plant(t, map[string]string{deepest: "x", strings.Repeat("e/", 64) + "beyond": "x"}), contained.Options{})
-	got, more, err := tree.List(".", 1000)
+	opened := filetest.Open(t, filetest.Plant(t, map[string]string{deepest: "x", strings.Repeat("e/", 64) + "beyond": "x"}), contained.Options{})
+	got, more, err := opened.List(".", 1000)
 	if err != nil || more {
 		t.Fatal(err, more)
 	}
@@ -110,7 +123,7 @@ func TestListDeepPaths(t *testing.T) {
 			t.Error("a file 65 segments deep is listed")
 		}
 	}
-	if _, err := filetest.Read(tree, deepest, contained.Range{}); err != nil {
+	if _, err := filetest.Read(opened, deepest, contained.Range{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -120,12 +133,12 @@ func TestListDeepPaths(t *testing.T) {
 func TestListShadowedDocument(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"GUIDE.md": "guide", "SKILL.md": "other", "sub/SKILL.md": "nested"})
-	tree := filetest.Open(t, dir, contained.Options{Entry: "GUIDE.md"})
-	got, _, err := tree.List(".", 2)
+	opened := filetest.Open(t, dir, contained.Options{Entry: "GUIDE.md"})
+	got, _, err := opened.List(".", 2)
 	if want := []string{"GUIDE.md", "sub", "sub/SKILL.md"}; err != nil || !slices.Equal(paths(got), want) {
 		t.Errorf("List = %v, %v", paths(got), err)
 	}
-	if content, err := filetest.Read(tree, "SKILL.md", contained.Range{}); err != nil || string(content.Data) != "guide" {
+	if content, err := filetest.Read(opened, "SKILL.md", contained.Range{}); err != nil || string(content.Data) != "guide" {
 		t.Errorf("Read(SKILL.md) = %q, %v", content.Data, err)
 	}
 }

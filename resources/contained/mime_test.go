@@ -90,9 +90,9 @@ func TestMediaTypes(t *testing.T) {
 	for _, test := range tests {
 		files[test.name] = test.content
 	}
-	tree := filetest.Open(t, filetest.Plant(t, files), contained.Options{})
+	opened := filetest.Open(t, filetest.Plant(t, files), contained.Options{})
 	for _, test := range tests {
-		got, err := filetest.Read(tree, test.name, contained.Range{})
+		got, err := filetest.Read(opened, test.name, contained.Range{})
 		if err != nil {
 			t.Errorf("Read(%s): %v", test.name, err)
 			continue
@@ -100,7 +100,7 @@ func TestMediaTypes(t *testing.T) {
 		if got.MIME != test.want || got.Text != test.text || string(got.Data) != test.content {
 			t.Errorf("%s is %s, text %v; want %s, text %v", test.name, got.MIME, got.Text, test.want, test.text)
 		}
-		whole, err := tree.ReadAll(test.name, 0)
+		whole, err := opened.ReadAll(test.name, 0)
 		if err != nil || whole.MIME != test.want || whole.Text != test.text {
 			t.Errorf("ReadAll(%s) is %s, text %v, %v; want %s", test.name, whole.MIME, whole.Text, err, test.want)
 		}
@@ -112,9 +112,9 @@ func TestMediaTypes(t *testing.T) {
 func TestMediaTypeOfPages(t *testing.T) {
 	t.Parallel()
 	data := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + string(bytes.Repeat([]byte("text "), 10_000))
-	tree := filetest.Open(t, filetest.Plant(t, map[string]string{"a.png": data, "a": data}), contained.Options{})
+	opened := filetest.Open(t, filetest.Plant(t, map[string]string{"a.png": data, "a": data}), contained.Options{})
 	for _, name := range []string{"a.png", "a"} {
-		got, err := filetest.Read(tree, name, contained.Range{Offset: 1000, Length: 10})
+		got, err := filetest.Read(opened, name, contained.Range{Offset: 1000, Length: 10})
 		if err != nil || got.MIME != "image/png" || got.Text {
 			t.Errorf("a page of %s is %s, text %v, %v", name, got.MIME, got.Text, err)
 		}
@@ -125,9 +125,9 @@ func TestMediaTypeOfPages(t *testing.T) {
 func TestMediaTypeOfEntryDocument(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"INSTRUCTIONS": "# Do", "OTHER": "# Do"})
-	tree := filetest.Open(t, dir, contained.Options{Entry: "INSTRUCTIONS"})
+	opened := filetest.Open(t, dir, contained.Options{Entry: "INSTRUCTIONS"})
 	for name, want := range map[string]string{"INSTRUCTIONS": "text/markdown", "SKILL.md": "text/markdown", "OTHER": "text/plain"} {
-		if got, err := filetest.Read(tree, name, contained.Range{}); err != nil || got.MIME != want {
+		if got, err := filetest.Read(opened, name, contained.Range{}); err != nil || got.MIME != want {
 			t.Errorf("%s is %s, %v; want %s", name, got.MIME, err, want)
 		}
 	}

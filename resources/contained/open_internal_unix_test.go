@@ -34,14 +34,14 @@ func TestSwapBetweenLookAndOpen(t *testing.T) {
 		defer listener.Close()
 		want["s"] = SpecialFile
 	}
-	tree, err := Open(dir, Options{})
+	opened, err := Open(dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tree.Close()
+	defer opened.Close()
 	for name, rule := range want {
 		var e *Error
-		if _, _, err := tree.openSeen(name, name); !errors.As(err, &e) || e.Rule != rule {
+		if _, _, err := opened.openSeen(name, name); !errors.As(err, &e) || e.Rule != rule {
 			t.Errorf("%s gives %v, want a refusal by %s", name, err, rule)
 		}
 	}

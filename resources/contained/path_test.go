@@ -56,18 +56,18 @@ func TestClean(t *testing.T) {
 	filetest.WantRule(t, err, contained.Invalid)
 }
 
-// Every way into a tree refuses what Clean refuses.
-func TestTreeChecksPaths(t *testing.T) {
+// Every way into a opened refuses what Clean refuses.
+func TestDirChecksPaths(t *testing.T) {
 	t.Parallel()
-	tree := filetest.Open(t, filetest.Plant(t, map[string]string{"x/y": "y"}), contained.Options{})
+	opened := filetest.Open(t, filetest.Plant(t, map[string]string{"x/y": "y"}), contained.Options{})
 	for _, test := range refusedPaths {
-		_, err := filetest.Read(tree, test.give, contained.Range{})
+		_, err := filetest.Read(opened, test.give, contained.Range{})
 		filetest.WantRule(t, err, test.want)
-		_, err = tree.ReadAll(test.give, 0)
+		_, err = opened.ReadAll(test.give, 0)
 		filetest.WantRule(t, err, test.want)
-		_, _, err = tree.List(test.give, 1)
+		_, _, err = opened.List(test.give, 1)
 		filetest.WantRule(t, err, test.want)
-		_, err = tree.IsDir(test.give)
+		_, err = opened.IsDir(test.give)
 		filetest.WantRule(t, err, test.want)
 	}
 }

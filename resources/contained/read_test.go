@@ -66,12 +66,12 @@ var pages = []struct {
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	tree := filetest.Open(t, filetest.Plant(t, map[string]string{
+	opened := filetest.Open(t, filetest.Plant(t, map[string]string{
 		"letters.txt": letters, "binary": binary, "mixed.txt": mixed, "empty.txt": "", "bom.md": "\uFEFF# Title\r\n",
 		"torn.txt": "abc\xe2\x82", "latin.txt": "caf\xe9!", "nul.txt": "abc\x00def",
 	}), contained.Options{})
 	for _, test := range pages {
-		got, err := filetest.Read(tree, test.name, test.give)
+		got, err := filetest.Read(opened, test.name, test.give)
 		if err != nil {
 			t.Errorf("Read(%s, %+v): %v", test.name, test.give, err)
 			continue
@@ -81,7 +81,7 @@ func TestRead(t *testing.T) {
 				test.name, test.give, got.Data, got.Offset, got.Next, got.Text,
 				test.want, test.offset, test.next, !test.binary, test.comment)
 		}
-		whole, err := tree.ReadAll(test.name, 0)
+		whole, err := opened.ReadAll(test.name, 0)
 		if err != nil || got.Size != int64(len(whole.Data)) || got.Path != filepath.Clean(test.name) {
 			t.Errorf("Read(%s) gives path %s and size %d; ReadAll gives %d bytes, %v", test.name, got.Path, got.Size, len(whole.Data), err)
 		}
@@ -90,7 +90,7 @@ func TestRead(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
-	tree := filetest.Open(t, filetest.Plant(t, map[string]string{"dir/file.txt": "0123456789", "__pycache__/x.pyc": "x"}), contained.Options{})
+	opened := filetest.Open(t, filetest.Plant(t, map[string]string{"dir/file.txt": "0123456789", "__pycache__/x.pyc": "x"}), contained.Options{})
 	tests := []struct {
 		name string
 		give contained.Range
@@ -115,7 +115,7 @@ func TestReadRefuses(t *testing.T) {
 		{"dir/file.txt", contained.Range{Offset: math.MaxInt64, Length: math.MaxInt64}, contained.OutOfRange},
 	}
 	for _, test := range tests {
-		_, err := filetest.Read(tree, test.name, test.give)
+		_, err := filetest.Read(opened, test.name, test.give)
 		filetest.WantRule(t, err, test.want)
 		if test.want == contained.OutOfRange && !strings.Contains(err.Error(), "10 bytes") {
 			t.Errorf("%v does not say how long the file is", err)
@@ -125,16 +125,16 @@ func TestReadRefuses(t *testing.T) {
 
 func TestReadAll(t *testing.T) {
 	t.Parallel()
-	tree := filetest.Open(t, filetest.Plant(t, map[string]string{"ten.txt": "0123456789"}), contained.Options{})
+	opened := filetest.Open(t, filetest.Plant(t, map[string]string{"ten.txt": "0123456789"}), contained.Options{})
 	for _, limit := range []int64{0, -1, 10, 11, math.MaxInt64} {
-		got, err := tree.ReadAll("ten.txt", limit)
+		got, err := opened.ReadAll("ten.txt", limit)
 		if err != nil || string(got.Data) != "0123456789" || got.Size != 10 || !got.Text || got.Next != 0 || got.MIME != "text/plain" {
 			t.Errorf("ReadAll with limit %d = %+v, %v", limit, got, err)
 		}
 	}
-	_, err := tree.ReadAll("ten.txt", 9)
+	_, err := opened.ReadAll("ten.txt", 9)
 	filetest.WantRule(t, err, contained.TooLarge)
-	_, err = tree.ReadAll(".", 9)
+	_, err = opened.ReadAll(".", 9)
 	filetest.WantRule(t, err, contained.IsDirectory)
 }
 
@@ -148,20 +148,20 @@ func TestReadSparseFile(t *testing.T) {
 	if err := os.Truncate(host, size); err != nil {
 		t.Skipf("no sparse files here: %v", err)
 	}
-	tree := filetest.Open(t, dir, contained.Options{})
-	got, err := filetest.Read(tree, "sparse.bin", contained.Range{})
+	opened := filetest.Open(t, dir, contained.Options{})
+	got, err := filetest.Read(opened, "sparse.bin", contained.Range{})
 	if err != nil || got.Size != size || len(got.Data) != 100_000 || got.Next != 100_000 || got.Text {
 		t.Errorf("the first page has %d bytes of %d, next %d, text %v, %v", len(got.Data), got.Size, got.Next, got.Text, err)
 	}
-	got, err = filetest.Read(tree, "sparse.bin", contained.Range{Length: size, Limit: size})
+	got, err = filetest.Read(opened, "sparse.bin", contained.Range{Length: size, Limit: size})
 	if err != nil || len(got.Data) != contained.MaxReadBytes || got.Next != contained.MaxReadBytes {
 		t.Errorf("the largest page has %d bytes, next %d, %v", len(got.Data), got.Next, err)
 	}
-	got, err = filetest.Read(tree, "sparse.bin", contained.Range{Offset: size - 10})
+	got, err = filetest.Read(opened, "sparse.bin", contained.Range{Offset: size - 10})
 	if err != nil || len(got.Data) != 10 || got.Next != 0 {
 		t.Errorf("the last page has %d bytes, next %d, %v", len(got.Data), got.Next, err)
 	}
-	_, err = tree.ReadAll("sparse.bin", 0)
+	_, err = opened.ReadAll("sparse.bin", 0)
 	filetest.WantRule(t, err, contained.TooLarge)
 }
 
@@ -169,7 +169,7 @@ func TestReadSparseFile(t *testing.T) {
 func TestReadGrowingFile(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"growing.log": "begin\n"})
-	tree := filetest.Open(t, dir, contained.Options{})
+	opened := filetest.Open(t, dir, contained.Options{})
 	file, err := os.OpenFile(filepath.Join(dir, "growing.log"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -195,11 +195,11 @@ func TestReadGrowingFile(t *testing.T) {
 		}
 	}()
 	for range 200 {
-		got, err := filetest.Read(tree, "growing.log", contained.Range{Limit: 100_000})
+		got, err := filetest.Read(opened, "growing.log", contained.Range{Limit: 100_000})
 		if err != nil || len(got.Data) > 100_000 || got.Size < int64(len(got.Data)) {
 			t.Errorf("Read gave %d bytes of %d, %v", len(got.Data), got.Size, err)
 		}
-		if whole, err := tree.ReadAll("growing.log", 50_000); err == nil {
+		if whole, err := opened.ReadAll("growing.log", 50_000); err == nil {
 			if len(whole.Data) > 50_000 {
 				t.Errorf("ReadAll gave %d bytes", len(whole.Data))
 			}
@@ -225,29 +225,29 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestClosedTree(t *testing.T) {
+func TestClosedDir(t *testing.T) {
 	t.Parallel()
-	tree, err := contained.Open(filetest.Plant(t, map[string]string{"file": "x"}), contained.Options{})
+	opened, err := contained.Open(filetest.Plant(t, map[string]string{"file": "x"}), contained.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tree.Close(); err != nil {
+	if err := opened.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = filetest.Read(tree, "file", contained.Range{})
+	_, err = filetest.Read(opened, "file", contained.Range{})
 	filetest.WantRule(t, err, contained.Unreadable)
 }
 
 func TestIsDir(t *testing.T) {
 	t.Parallel()
-	tree := filetest.Open(t, filetest.Plant(t, map[string]string{"dir/file": "x", "node_modules/x/y": "y"}), contained.Options{})
+	opened := filetest.Open(t, filetest.Plant(t, map[string]string{"dir/file": "x", "node_modules/x/y": "y"}), contained.Options{})
 	for name, want := range map[string]bool{".": true, "dir": true, "dir/": true, "dir/file": false} {
-		if got, err := tree.IsDir(name); err != nil || got != want {
+		if got, err := opened.IsDir(name); err != nil || got != want {
 			t.Errorf("IsDir(%s) = %v, %v", name, got, err)
 		}
 	}
 	for _, name := range []string{"missing", "node_modules", "node_modules/x"} {
-		_, err := tree.IsDir(name)
+		_, err := opened.IsDir(name)
 		filetest.WantRule(t, err, contained.NotFound)
 	}
 }
@@ -264,7 +264,7 @@ func FuzzPages(f *testing.F) {
 		f.Add([]byte(seed), int64(i%5+1))
 	}
 	dir := filetest.Plant(f, nil)
-	tree := filetest.Open(f, dir, contained.Options{})
+	opened := filetest.Open(f, dir, contained.Options{})
 	f.Fuzz(func(t *testing.T, data []byte, limit int64) {
 		if limit < 1 || limit > 1<<20 {
 			limit = 1 + limit&0xFF
@@ -272,7 +272,7 @@ func FuzzPages(f *testing.F) {
 		testfiles.Write(t, filepath.Join(dir, "pages"), string(data))
 		var pages []byte
 		for offset := int64(0); ; {
-			page, err := filetest.Read(tree, "pages", contained.Range{Offset: offset, Limit: limit})
+			page, err := filetest.Read(opened, "pages", contained.Range{Offset: offset, Limit: limit})
 			if err != nil {
 				t.Fatal(err)
 			}

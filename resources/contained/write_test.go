@@ -28,8 +28,8 @@ func content(t testing.TB, host string) string {
 	return string(data)
 }
 
-// leavings are names of files that are not whole, which must not stay.
-func leavings(t testing.TB, dir string) (found []string) {
+// leftBehind are names of files that are not whole, which must not stay.
+func leftBehind(t testing.TB, dir string) (found []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -46,12 +46,12 @@ func leavings(t testing.TB, dir string) (found []string) {
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"old.txt": "old", "made/": ""})
-	tree := written(t, dir)
+	opened := written(t, dir)
 	for _, c := range []struct {
 		name    string
 		created bool
 	}{{"new.txt", true}, {"old.txt", false}, {"made/x.txt", true}, {"a/b/c/./d.txt", true}, {"a/b/c/d.txt", false}, {"größe 日本.txt", true}} {
-		created, err := tree.Write(c.name, []byte("text of "+c.name))
+		created, err := opened.Write(c.name, []byte("text of "+c.name))
 		if err != nil || created != c.created {
 			t.Errorf("Write(%q) = %v, %v; want %v", c.name, created, err, c.created)
 			continue
@@ -60,7 +60,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s holds %q", c.name, got)
 		}
 	}
-	if left := leavings(t, dir); len(left) > 0 {
+	if left := leftBehind(t, dir); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }
@@ -68,7 +68,7 @@ func TestWrite(t *testing.T) {
 func TestWriteRefuses(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"file": "file", "dir/": ""})
-	tree := written(t, dir)
+	opened := written(t, dir)
 	for name, want := range map[string]contained.Rule{
 		"":                                contained.Invalid,
 		"a\x00b":                          contained.Invalid,
@@ -87,9 +87,9 @@ func TestWriteRefuses(t *testing.T) {
 		"file/x/" + "y":                   contained.NotDirectory,
 		"dir/" + strings.Repeat("y", 300): contained.Invalid,
 	} {
-		_, err := tree.Write(name, []byte("new"))
+		_, err := opened.Write(name, []byte("new"))
 		filetest.WantRule(t, err, want)
-		if err := tree.Edit(name, 100, nil); err == nil {
+		if err := opened.Edit(name, 100, nil); err == nil {
 			t.Errorf("Edit(%.20q) is taken", name)
 		}
 	}
@@ -106,27 +106,27 @@ func TestWriteRefuses(t *testing.T) {
 func TestEdit(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"sub/file": "old text", "large": strings.Repeat("x", 101)})
-	tree := written(t, dir)
+	opened := written(t, dir)
 	upper := func(data []byte) ([]byte, error) { return bytes.ToUpper(data), nil }
-	if err := tree.Edit("sub/file", 8, upper); err != nil {
+	if err := opened.Edit("sub/file", 8, upper); err != nil {
 		t.Fatal(err)
 	}
 	if got := content(t, filepath.Join(dir, "sub/file")); got != "OLD TEXT" {
 		t.Errorf("the file holds %q", got)
 	}
 	refusal := errors.New("not this one")
-	err := tree.Edit("sub/file", 8, func([]byte) ([]byte, error) { return []byte("lost"), refusal })
+	err := opened.Edit("sub/file", 8, func([]byte) ([]byte, error) { return []byte("lost"), refusal })
 	if !errors.Is(err, refusal) || content(t, filepath.Join(dir, "sub/file")) != "OLD TEXT" {
 		t.Errorf("a change that failed gives %v, and was made", err)
 	}
-	filetest.WantRule(t, tree.Edit("large", 100, upper), contained.TooLarge)
-	filetest.WantRule(t, tree.Edit("none", 100, upper), contained.NotFound)
-	filetest.WantRule(t, tree.Edit("none/none", 100, upper), contained.NotFound)
-	filetest.WantRule(t, tree.Edit("sub", 100, upper), contained.IsDirectory)
+	filetest.WantRule(t, opened.Edit("large", 100, upper), contained.TooLarge)
+	filetest.WantRule(t, opened.Edit("none", 100, upper), contained.NotFound)
+	filetest.WantRule(t, opened.Edit("none/none", 100, upper), contained.NotFound)
+	filetest.WantRule(t, opened.Edit("sub", 100, upper), contained.IsDirectory)
 	if _, err := os.Lstat(filepath.Join(dir, "none")); err == nil {
 		t.Error("an edit made a directory")
 	}
-	if left := append(leavings(t, dir), leavings(t, filepath.Join(dir, "sub"))...); len(left) > 0 {
+	if left := append(leftBehind(t, dir), leftBehind(t, filepath.Join(dir, "sub"))...); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }
@@ -136,9 +136,9 @@ func TestEdit(t *testing.T) {
 func TestEditMeetsChange(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"log": "1"})
-	tree := written(t, dir)
+	opened := written(t, dir)
 	tries := 0
-	err := tree.Edit("log", 100, func(data []byte) ([]byte, error) {
+	err := opened.Edit("log", 100, func(data []byte) ([]byte, error) {
 		if tries++; tries == 1 {
 			testfiles.Write(t, filepath.Join(dir, "log"), "1 and 2")
 		}
@@ -147,7 +147,7 @@ func TestEditMeetsChange(t *testing.T) {
 	if got := content(t, filepath.Join(dir, "log")); err != nil || got != "1 and 2 edited" {
 		t.Errorf("after %d tries: %q, %v", tries, got, err)
 	}
-	err = tree.Edit("log", 1000, func(data []byte) ([]byte, error) {
+	err = opened.Edit("log", 1000, func(data []byte) ([]byte, error) {
 		testfiles.Write(t, filepath.Join(dir, "log"), string(data)+"+")
 		return []byte("mine"), nil
 	})
@@ -161,12 +161,12 @@ func TestEditMeetsChange(t *testing.T) {
 func TestWriteIsAtomic(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"file": strings.Repeat("a", 1<<20)})
-	tree := written(t, dir)
+	opened := written(t, dir)
 	done := make(chan error, 1)
 	go func() {
 		defer close(done)
 		for i := range 50 {
-			if _, err := tree.Write("file", bytes.Repeat([]byte{byte('a' + i%26)}, 1<<20)); err != nil {
+			if _, err := opened.Write("file", bytes.Repeat([]byte{byte('a' + i%26)}, 1<<20)); err != nil {
 				done <- err
 				return
 			}
@@ -190,12 +190,12 @@ func TestWriteIsAtomic(t *testing.T) {
 func TestState(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"file": "1", "dir/sub/deep": "1", "dir/other": "1", ".private/x": "1"})
-	tree := filetest.Open(t, dir, contained.Options{Untrusted: true, Hidden: ".private"})
+	opened := filetest.Open(t, dir, contained.Options{Untrusted: true, Hidden: ".private"})
 	paths := []string{"file", "none", "dir", "dir/sub", "dir/sub/deep", ".", "../out"}
 	states := map[string]string{}
 	look := func() (changed []string) {
 		for _, path := range paths {
-			if state := tree.State(path); state != states[path] {
+			if state := opened.State(path); state != states[path] {
 				states[path] = state
 				changed = append(changed, path)
 			}

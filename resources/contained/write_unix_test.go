@@ -17,8 +17,8 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
 )
 
-// patience bounds what has to happen some time.
-const patience = 30 * time.Second
+// timeout bounds what has to happen some time.
+const timeout = 30 * time.Second
 
 func TestWriteKeepsMode(t *testing.T) {
 	t.Parallel()
@@ -28,11 +28,11 @@ func TestWriteKeepsMode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tree := written(t, dir)
-	if _, err := tree.Write("run.sh", []byte("new")); err != nil {
+	opened := written(t, dir)
+	if _, err := opened.Write("run.sh", []byte("new")); err != nil {
 		t.Error(err)
 	}
-	if err := tree.Edit("secret", 100, func([]byte) ([]byte, error) { return []byte("new"), nil }); err != nil {
+	if err := opened.Edit("secret", 100, func([]byte) ([]byte, error) { return []byte("new"), nil }); err != nil {
 		t.Error(err)
 	}
 	for name, want := range map[string]fs.FileMode{"run.sh": 0o751, "secret": 0o600} {
@@ -53,9 +53,9 @@ func TestWriteGivesToOwner(t *testing.T) {
 	if err := os.Chown(dir, owner, owner+1); err != nil {
 		t.Fatal(err)
 	}
-	tree := written(t, dir)
+	opened := written(t, dir)
 	for _, name := range []string{"new", "a/b/new", "roots"} {
-		if _, err := tree.Write(name, nil); err != nil {
+		if _, err := opened.Write(name, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,20 +89,20 @@ func TestWriteThroughNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree := written(t, dir)
+	opened := written(t, dir)
 	keep := func(data []byte) ([]byte, error) { return append(data, "edited"...), nil }
 	for name, want := range map[string]contained.Rule{
 		"out/file": contained.Escape, "up/x": contained.Escape, "in/file": contained.Escape, "file": contained.Escape,
 		"infile": contained.Escape, "dangling": contained.Escape, "loop": contained.Escape, "loop/x": contained.Escape,
 		"proc/x": contained.Escape, "tmp/x": contained.Escape, "fifo": contained.SpecialFile, "fifo/x": contained.NotDirectory,
 	} {
-		_, err := tree.Write(name, []byte("new"))
+		_, err := opened.Write(name, []byte("new"))
 		filetest.WantRule(t, err, want)
-		filetest.WantRule(t, tree.Edit(name, 100, keep), want)
+		filetest.WantRule(t, opened.Edit(name, 100, keep), want)
 	}
-	filetest.WantRule(t, tree.Edit("hard", 100, keep), contained.Escape)
+	filetest.WantRule(t, opened.Edit("hard", 100, keep), contained.Escape)
 	// The name is replaced, not what it shares with another.
-	if _, err := tree.Write("hard", []byte("new")); err != nil {
+	if _, err := opened.Write("hard", []byte("new")); err != nil {
 		t.Error(err)
 	}
 	if got := content(t, filepath.Join(outside, "file")); got != filetest.Secret {
@@ -148,7 +148,7 @@ func swapped(t *testing.T, dir, outside string) (stop func()) {
 	}
 }
 
-// escaped tells whether anything new is outside.
+// escaped reports whether anything new is outside.
 func escaped(t *testing.T, outside string) bool {
 	t.Helper()
 	names, err := os.ReadDir(outside)
@@ -178,11 +178,11 @@ func TestWriteRace(t *testing.T) {
 			}
 		}
 	}
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(timeout)
 	naive := func(dir string) {
 		spot := filepath.Join(dir, "spot")
 		if info, err := os.Lstat(spot); err == nil && info.IsDir() {
-			// O_NONBLOCK, lest a FIFO end the attack.
+			// O_NONBLOCK, so that no FIFO ends the attack.
 			if file, err := os.OpenFile(filepath.Join(spot, "file"), os.O_WRONLY|os.O_CREATE|syscall.O_NONBLOCK, 0o644); err == nil {
 				_, _ = file.WriteString("from inside")
 				file.Close()
@@ -194,11 +194,11 @@ func TestWriteRace(t *testing.T) {
 	}
 	wrote, refused := 0, map[contained.Rule]int{}
 	careful := func(dir string) {
-		tree := written(t, dir)
-		_, err := tree.Write("spot/file", []byte("from inside"))
+		opened := written(t, dir)
+		_, err := opened.Write("spot/file", []byte("from inside"))
 		if err == nil {
 			wrote++
-			err = tree.Edit("spot/file", 100, func([]byte) ([]byte, error) { return []byte("edited"), nil })
+			err = opened.Edit("spot/file", 100, func([]byte) ([]byte, error) { return []byte("edited"), nil })
 		}
 		if err != nil {
 			refused[filetest.RuleOf(err)]++
@@ -217,7 +217,7 @@ func TestWriteRace(t *testing.T) {
 func TestWriteNoticesSwappedTemporary(t *testing.T) {
 	t.Parallel()
 	dir := filetest.Plant(t, map[string]string{"file": "old"})
-	tree := written(t, dir)
+	opened := written(t, dir)
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -227,14 +227,14 @@ func TestWriteNoticesSwappedTemporary(t *testing.T) {
 				return
 			default:
 			}
-			for _, name := range leavings(t, dir) {
+			for _, name := range leftBehind(t, dir) {
 				_ = os.Remove(filepath.Join(dir, name))
 				_ = os.Symlink("/etc/passwd", filepath.Join(dir, name))
 			}
 		}
 	}()
 	for range 500 {
-		_, err := tree.Write("file", []byte(strings.Repeat("new", 1000)))
+		_, err := opened.Write("file", []byte(strings.Repeat("new", 1000)))
 		info, statErr := os.Lstat(filepath.Join(dir, "file"))
 		if statErr != nil {
 			t.Fatal(statErr)

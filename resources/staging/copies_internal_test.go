@@ -11,7 +11,7 @@ import (
 )
 
 // settle takes copies of a skill until its files were last changed long
-// enough ago, and gives the version.
+// enough ago, and returns the version.
 func (c *Copies) settle(t testing.TB, dir string) *version {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; {

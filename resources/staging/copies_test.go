@@ -22,7 +22,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 )
 
-// newCopies makes copies that end with the test, and gives their directory.
+// newCopies makes copies that end with the test, and returns their directory.
 func newCopies(t testing.TB, log io.Writer) (*staging.Copies, string) {
 	t.Helper()
 	base := t.TempDir()
@@ -52,7 +52,7 @@ func take(t testing.TB, copies *staging.Copies, skill string) *staging.Copy {
 	return made
 }
 
-// copied gives the versions that lie in the directory of copies.
+// copied returns the versions that lie in the directory of copies.
 func copied(t testing.TB, base string) (found []string) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(base, "*", "*", "planted"))
@@ -113,7 +113,7 @@ func copyDigest(t testing.TB, dir string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// listed gives the paths below a directory.
+// listed returns the paths below a directory.
 func listed(t testing.TB, dir string) (names []string) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, _ fs.DirEntry, err error) error {

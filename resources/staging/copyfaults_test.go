@@ -118,7 +118,7 @@ func TestCopyRefusals(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := copies.Take(ctx, filetest.Plant(t, map[string]string{"SKILL.md": "1"})); !errors.Is(err, context.Canceled) {
-		t.Errorf("when nobody waits any more: %v", err)
+		t.Errorf("when none waits any more: %v", err)
 	}
 	closed, err := staging.New(t.TempDir(), slog.New(slog.DiscardHandler))
 	if err == nil {
@@ -136,7 +136,7 @@ func TestCopyRefusals(t *testing.T) {
 func TestCopiesLeftBehindAreRemoved(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("nobody can tell there whether the server lives")
+		t.Skip("nothing shows there whether the server lives")
 	}
 	base := t.TempDir()
 	left := filepath.Join(base, "skills-mcp-copies-1", "2", "planted")

@@ -100,15 +100,15 @@ func (a *Access) OpenURI(uri string) (*contained.Dir, string, error) {
 
 // Open opens a workspace, or its saved outputs where the path is that
 // of one, and returns the path in it. What lies in a workspace was made by
-// programs of skills, so the tree trusts nothing.
+// programs of skills, so nothing of it is trusted.
 func Open(ws workspaces.Workspace, file string) (*contained.Dir, string, error) {
 	dir := ws.Dir
 	if name, saved := strings.CutPrefix(file, sandbox.PrivateDir+"/"); saved {
 		dir, file = filepath.Join(ws.Private, sandbox.SavedDir), name
 	}
-	tree, err := contained.Open(dir, contained.Options{Untrusted: true, Hidden: sandbox.PrivateDir})
+	opened, err := contained.Open(dir, contained.Options{Untrusted: true, Hidden: sandbox.PrivateDir})
 	if err != nil {
 		return nil, "", err
 	}
-	return tree, file, nil
+	return opened, file, nil
 }
