@@ -72,6 +72,12 @@ func Rounds(t testing.TB, some, all int) int {
 	return some
 }
 
+// Environ returns what says all this to a test that this process starts, as
+// KEY=value lines.
+func Environ() []string {
+	return []string{levelVariable + "=" + os.Getenv(levelVariable), requiredVariable + "=" + os.Getenv(requiredVariable)}
+}
+
 // All reports whether all variants are asked for.
 func All(t testing.TB) bool {
 	t.Helper()

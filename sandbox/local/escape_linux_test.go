@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest/escape"
 )
@@ -19,6 +20,7 @@ var update = flag.Bool("update", false, "rewrite the table of ESCAPES.md")
 const minimum = 60
 
 func TestEscapes(t *testing.T) {
+	testenv.Slow(t, "makes a hundred attempts to get out")
 	full, restricted := opener(local.Full)(t), opener(local.Restricted)(t)
 	defer full.Close()
 	defer restricted.Close()

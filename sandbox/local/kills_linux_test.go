@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 )
@@ -44,7 +45,9 @@ func TestServersAreKilledAtAnyMoment(t *testing.T) {
 	if tier := os.Getenv(busyTierVariable); tier != "" {
 		serveBusily(t, local.Tier(tier))
 	}
-	const rounds, servers, window = 5, 10, 500 * time.Millisecond
+	testenv.Slow(t, "kills many servers")
+	const servers, window = 10, 500 * time.Millisecond
+	rounds := testenv.Rounds(t, 1, 5)
 	random := rand.New(rand.NewPCG(*seed, 0))
 	t.Logf("-seed=%d", *seed)
 	sleep := fmt.Sprintf("1000.%d", os.Getpid())

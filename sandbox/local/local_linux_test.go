@@ -4,8 +4,10 @@ package local_test
 
 import (
 	"log/slog"
+	"os"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest"
@@ -27,10 +29,13 @@ func opener(tier local.Tier) func(testing.TB) sandbox.Backend {
 
 func TestContractFull(t *testing.T) {
 	sandboxtest.Run(t, opener(local.Full))
-	asNobodyToo(t)
+	if os.Geteuid() == 0 && !testing.Short() {
+		t.Run("as-nobody", runAsNobody) // as which most servers run
+	}
 }
 
 func TestContractRestricted(t *testing.T) {
+	testenv.Slow(t, "the contract in the lesser tier")
 	sandboxtest.Run(t, opener(local.Restricted))
 	asNobodyToo(t)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 )
@@ -72,6 +73,7 @@ var packages = []struct {
 // What the user has installed apart from the interpreters is found by a
 // variable that names it, and nothing else of the home directory is shown.
 func TestPackagesOfTheUser(t *testing.T) {
+	testenv.Slow(t, "opens the sandbox for each way to install a package")
 	for _, test := range packages {
 		t.Run(strings.ReplaceAll(test.name, " ", "-"), func(t *testing.T) {
 			home := homeWith(t, test.files, test.links)

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/artifact"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
@@ -36,6 +37,7 @@ func TestRacesDoNotLeadOut(t *testing.T) {
 	if outside := os.Getenv(outsideVariable); outside != "" {
 		swap(outside)
 	}
+	testenv.Slow(t, "works among races for a while")
 	t.Parallel()
 	for _, tier := range []local.Tier{local.Full, local.Restricted} {
 		t.Run(string(tier), func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 )
@@ -76,6 +77,7 @@ var hiding = []struct {
 // Of the directory in which an interpreter is, programs see what belongs to
 // the interpreter alone.
 func TestInterpretersShowNoSecrets(t *testing.T) {
+	testenv.Slow(t, "opens the sandbox for each way to hide a secret")
 	for _, attack := range hiding {
 		t.Run(strings.ReplaceAll(attack.name, " ", "-"), func(t *testing.T) {
 			dir := installed(t, attack.shown, attack.links, attack.secrets)
