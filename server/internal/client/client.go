@@ -42,13 +42,14 @@ type Client struct {
 	order   list.List // of the keys of pending
 	// ready has a token while something may be pending.
 	ready chan struct{}
-	// running are the client's requests that can be canceled, by the keys of
+	// running are the client's requests that can be canceled, with the keys of
 	// their ids.
-	running map[string][]*context.CancelCauseFunc
+	running map[*context.CancelCauseFunc]string
 }
 
+// New returns a client to which nothing is to be sent yet.
 func New() *Client {
-	return &Client{pending: map[Notice]*list.Element{}, ready: make(chan struct{}, 1), running: map[string][]*context.CancelCauseFunc{}}
+	return &Client{pending: map[Notice]*list.Element{}, ready: make(chan struct{}, 1), running: map[*context.CancelCauseFunc]string{}}
 }
 
 // Notify queues a notice.

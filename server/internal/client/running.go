@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 )
@@ -23,26 +22,29 @@ func (c *Client) Begin(ctx context.Context, id json.RawMessage) (_ context.Conte
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	key := jsonrpc.Key(id)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.running[key] = append(c.running[key], &cancel)
+	c.running[&cancel] = jsonrpc.Key(id)
 	return ctx, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		cancel(nil)
-		others := slices.DeleteFunc(c.running[key], func(other *context.CancelCauseFunc) bool { return other == &cancel })
-		if c.running[key] = others; len(others) == 0 {
-			delete(c.running, key)
-		}
+		delete(c.running, &cancel)
 	}
 }
 
 // Cancel ends the requests that a notification's parameters name.
 func (c *Client) Cancel(params json.RawMessage) {
+	var named struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	_ = json.Unmarshal(params, &named) // without an id none is named
+	key := jsonrpc.Key(named.RequestID)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, cancel := range c.running[jsonrpc.Key(jsonrpc.CanceledID(params))] {
-		(*cancel)(errCanceled)
+	for cancel, running := range c.running {
+		if running == key {
+			(*cancel)(errCanceled)
+		}
 	}
 }

@@ -25,14 +25,3 @@ func Key(id json.RawMessage) string {
 		return "number " + string(id)
 	}
 }
-
-// CanceledID returns the id in the parameters of a cancellation, or nil.
-func CanceledID(params json.RawMessage) json.RawMessage {
-	var canceled struct {
-		RequestID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(params, &canceled) != nil {
-		return nil
-	}
-	return canceled.RequestID
-}

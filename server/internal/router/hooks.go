@@ -20,7 +20,7 @@ import (
 func HookErrors(hooks *mcpserver.Hooks, log *slog.Logger) {
 	hooks.AddOnError(func(ctx context.Context, id any, method mcp.MCPMethod, _ any, err error) {
 		a := answerFrom(ctx)
-		if f := unreadable(cmp.Or(a.method, string(method)), err); f != nil {
+		if f := unreadable(cmp.Or(a.head.Method, string(method)), err); f != nil {
 			a.fail(f)
 		}
 		log.Debug("request failed", "method", method, "id", id, "error", err)

@@ -38,15 +38,13 @@ type Router struct {
 
 // answer carries the outcome of a request past the library.
 type answer struct {
-	method string
-	id     json.RawMessage // as the client wrote it
+	head jsonrpc.Message
+	run  Method // nil for a method of the library
 	// lasting ends with the request, or nil: where it is canceled, the library
 	// writes the answer all the same.
 	lasting context.Context
 	// restored says that the library would answer another id.
 	restored bool
-	run      Method // nil for a method of the library
-	params   json.RawMessage
 
 	mu      sync.Mutex
 	failure *failure.Failure
@@ -83,8 +81,7 @@ func (a *answer) fail(f *failure.Failure) {
 // admit takes a request and returns the message that the library is to see,
 // with the context that leads back to the answer.
 func (rt *Router) admit(ctx context.Context, head jsonrpc.Message, message json.RawMessage) (context.Context, json.RawMessage, *answer) {
-	a := &answer{method: head.Method, id: head.ID, params: head.Params, run: rt.Methods[head.Method]}
-	a.restored = !bytes.Equal(libraryID(head.ID), head.ID)
+	a := &answer{head: head, run: rt.Methods[head.Method], restored: !bytes.Equal(libraryID(head.ID), head.ID)}
 	if a.run != nil {
 		message = disguised(message)
 	}
@@ -135,7 +132,7 @@ func Served(ctx context.Context) bool {
 	if a.run == nil {
 		return false
 	}
-	result, err := a.run(ctx, a.params)
+	result, err := a.run(ctx, a.head.Params)
 	var encoded []byte
 	if err == nil {
 		encoded, err = json.Marshal(result)
@@ -168,10 +165,10 @@ func (a *answer) rewrite(message []byte) (rewritten []byte, invalid bool) {
 		response["result"] = a.merged(response["result"])
 	case a.run != nil:
 		// Refused by a rule: the text may name the method of the disguise.
-		response["error"] = bytes.ReplaceAll(response["error"], []byte(mcp.MethodResourcesList), []byte(a.method))
+		response["error"] = bytes.ReplaceAll(response["error"], []byte(mcp.MethodResourcesList), []byte(a.head.Method))
 	}
 	if a.restored {
-		response["id"] = a.id
+		response["id"] = a.head.ID
 	}
 	encoded, err := json.Marshal(response)
 	if err != nil {
