@@ -124,8 +124,8 @@ func (w *walk) names(dir string) (names []string, refused *Error) {
 		batch, err = file.Readdirnames(min(1024, maxScanned-w.scanned))
 		w.scanned += len(batch)
 		for _, name := range batch {
-			if !w.ignores(name) && !first.add(name) {
-				w.more = true
+			if !w.ignores(name) {
+				first.add(name)
 			}
 		}
 	}
