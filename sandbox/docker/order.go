@@ -17,7 +17,11 @@ func (b *Backend) order(spec sandbox.Spec) (protocol.Order, error) {
 	if err != nil {
 		return protocol.Order{}, err
 	}
-	env, err := environ(spec)
+	at := command.Dirs{Workspace: protocol.Workspace, Home: protocol.Home, Tmp: protocol.Tmp}
+	if spec.SkillDir != "" {
+		at.Skill = protocol.SkillDir
+	}
+	env, err := command.Environ(spec, searchPath, nil, at)
 	if err != nil {
 		return protocol.Order{}, err
 	}
@@ -39,13 +43,4 @@ func (b *Backend) order(spec sandbox.Spec) (protocol.Order, error) {
 		return protocol.Order{}, process.StartFailed(syscall.E2BIG)
 	}
 	return order, nil
-}
-
-// environ returns the environment of one run.
-func environ(spec sandbox.Spec) ([]string, error) {
-	at := command.Dirs{Workspace: protocol.Workspace, Home: protocol.Home, Tmp: protocol.Tmp}
-	if spec.SkillDir != "" {
-		at.Skill = protocol.SkillDir
-	}
-	return command.Environ(spec, searchPath, nil, at)
 }

@@ -76,7 +76,11 @@ func findEndpoints(host string) ([]Endpoint, error) {
 		return []Endpoint{{Host: client.DefaultDockerHost}}, nil
 	}
 	var found []Endpoint
-	for _, socket := range sockets() {
+	sockets := []string{"/var/run/docker.sock"}
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		sockets = append(sockets, filepath.Join(dir, "docker.sock"), filepath.Join(dir, "podman", "podman.sock"))
+	}
+	for _, socket := range append(sockets, "/run/podman/podman.sock") {
 		if _, err := os.Stat(socket); err == nil {
 			found = append(found, Endpoint{Host: "unix://" + socket})
 		}
@@ -85,14 +89,6 @@ func findEndpoints(host string) ([]Endpoint, error) {
 		return nil, errors.New("there is no socket of Docker or Podman")
 	}
 	return found, nil
-}
-
-func sockets() []string {
-	list := []string{"/var/run/docker.sock"}
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
-		list = append(list, filepath.Join(dir, "docker.sock"), filepath.Join(dir, "podman", "podman.sock"))
-	}
-	return append(list, "/run/podman/podman.sock")
 }
 
 // environmentTLS reads the variables of Docker's command and of its client

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"runtime"
@@ -33,7 +34,6 @@ type destination struct {
 	// modes are what directories get at the end: until then their owner may
 	// write in them.
 	modes map[string]fs.FileMode
-	order []string
 	// deferred is what is to be removed once everything else is there: what has
 	// another name now must not be lost with a stream that is cut off. new is
 	// what has come since, which may go by such a name too where names are
@@ -78,21 +78,13 @@ func (d *destination) unlock(dir string) {
 		return
 	}
 	if d.root.Chmod(dir, info.Mode().Perm()|0o700) == nil {
-		d.setMode(dir, info.Mode().Perm())
+		d.modes[dir] = info.Mode().Perm()
 	}
-}
-
-func (d *destination) setMode(dir string, mode fs.FileMode) {
-	if _, known := d.modes[dir]; !known {
-		d.order = append(d.order, dir)
-	}
-	d.modes[dir] = mode
 }
 
 // finish sets directories' modes, those below before those above.
 func (d *destination) finish() (err error) {
-	slices.Sort(d.order)
-	for _, dir := range slices.Backward(d.order) {
+	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(d.modes))) {
 		info, statErr := d.root.Lstat(dir)
 		if statErr != nil || !info.IsDir() {
 			continue // others have removed it
@@ -118,7 +110,7 @@ func (d *destination) directory(name string, mode fs.FileMode) error {
 			return err
 		}
 	}
-	d.setMode(name, mode)
+	d.modes[name] = mode
 	return d.markNew(name)
 }
 
