@@ -13,16 +13,12 @@ import (
 // candidate is a directory that holds an entry document, with what was read
 // of it. It is not changed once a scan has ended.
 type candidate struct {
-	dir   string // the skill's directory
-	shown string // the same in problems: for archives the path in the archive
-	entry string
-	root  int
+	location // of the skill's directory
+	entry    string
 	// dirName is what the skill must be named, or empty if it is free.
 	dirName  string
 	prefix   string
-	depth    int
 	hasTools bool
-	archived bool
 	notes    []Problem // of the choice of the entry document
 
 	read     reading
@@ -35,7 +31,7 @@ type candidate struct {
 // isAs reports whether what was read of old still holds for c, unless the
 // document changed.
 func (c *candidate) isAs(old *candidate) bool {
-	return c.dir == old.dir && c.entry == old.entry && c.root == old.root &&
+	return c.path == old.path && c.entry == old.entry && c.root == old.root &&
 		c.dirName == old.dirName && c.prefix == old.prefix && c.hasTools == old.hasTools
 }
 
@@ -45,12 +41,12 @@ func (c *candidate) isAs(old *candidate) bool {
 func (c *candidate) load(old *candidate, strict bool) {
 	c.skill, c.problems = nil, nil
 	same := old != nil && c.isAs(old)
-	if same && old.read.settled() && old.read.current(c.dir, c.entry) {
+	if same && old.read.settled() && old.read.current(c.path, c.entry) {
 		c.read, c.problems, c.skill = old.read, old.problems, old.skill
 		return
 	}
-	head, read, err := readHead(c.dir, c.entry)
-	linked := err != nil && isLink(filepath.Join(c.dir, c.entry))
+	head, read, err := readHead(c.path, c.entry)
+	linked := err != nil && isLink(filepath.Join(c.path, c.entry))
 	if errors.Is(err, fs.ErrNotExist) && !linked {
 		c.gone = true
 		return
@@ -75,7 +71,7 @@ func (c *candidate) load(old *candidate, strict bool) {
 		c.skill = parseSkill(r, head, c.dirName, c.prefix)
 	}
 	if c.skill != nil {
-		c.skill.Dir, c.skill.Entry, c.skill.Root, c.skill.HasTools = c.dir, c.entry, c.root, c.hasTools
+		c.skill.Dir, c.skill.Entry, c.skill.Root, c.skill.HasTools = c.path, c.entry, c.root, c.hasTools
 		c.skill.read, c.skill.problems = read, r.Problems
 	} else if old != nil && old.skill != nil && old.root == c.root && old.prefix == c.prefix {
 		c.keep(old.skill, r)

@@ -18,38 +18,27 @@ const (
 	maxPackEntries = 32
 )
 
-// entryDocument chooses the entry document among a directory's entries, or
-// returns the empty string.
+// entryDocument chooses the entry document among a directory's sorted entries,
+// or returns the empty string.
 func entryDocument(r *problem.Report, entries []fs.DirEntry) string {
-	var others []string
-	exact := false
+	var found []string
 	for _, e := range entries {
-		switch name := e.Name(); {
-		case name == entryName:
-			exact = true
-		case len(name) == len(entryName) && strings.EqualFold(name, entryName):
-			others = append(others, name)
+		if name := e.Name(); len(name) == len(entryName) && strings.EqualFold(name, entryName) {
+			found = append(found, name)
 		}
 	}
-	dir := r.File
-	defer func() { r.File = dir }()
-	switch {
-	case len(others) == 0 && exact:
-		return entryName
-	case len(others) == 0:
+	if len(found) == 0 {
 		return ""
 	}
-	slices.Sort(others)
+	chosen := found[0]
 	// The reference validator looks for SKILL.md, then for skill.md.
-	chosen := others[0]
-	if slices.Contains(others, "skill.md") {
-		chosen = "skill.md"
+	for _, preferred := range []string{"skill.md", entryName} {
+		if slices.Contains(found, preferred) {
+			chosen = preferred
+		}
 	}
-	if exact {
-		chosen = entryName
-	}
-	r.File = shownPath(dir, chosen)
-	if exact || len(others) > 1 {
+	r.File = shownPath(r.File, chosen)
+	if len(found) > 1 {
 		r.Add("entry-twice", problem.Position{}, "it was chosen among files that differ in letter case only")
 	}
 	switch chosen {

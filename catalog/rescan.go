@@ -49,8 +49,8 @@ func (c *Catalog) Refresh(ctx context.Context, name string) (*Skill, bool, error
 	if !ok {
 		return nil, false, nil
 	}
-	full, err := c.refresh(ctx, skill)
-	if err == nil && full {
+	enough, err := c.refresh(ctx, skill)
+	if err == nil && !enough {
 		_, err = c.Rescan(ctx)
 	}
 	if err != nil {
@@ -60,34 +60,27 @@ func (c *Catalog) Refresh(ctx context.Context, name string) (*Skill, bool, error
 	return skill, ok, nil
 }
 
-// refresh looks at one skill's directory. It reports whether that does not
-// suffice: a skill in an archive, or one whose entry document has another
-// name by now or is gone.
-func (c *Catalog) refresh(ctx context.Context, skill *Skill) (full bool, err error) {
+// refresh looks at one skill's directory. That is not enough for a skill in an
+// archive, or one whose entry document has another name by now or is gone.
+func (c *Catalog) refresh(ctx context.Context, skill *Skill) (enough bool, err error) {
 	if err := c.acquire(ctx); err != nil {
 		return false, err
 	}
 	defer c.release()
-	for i, old := range c.state.candidates {
-		if old.skill == nil || old.skill.Dir != skill.Dir {
-			continue
-		}
-		if old.archived {
-			return true, nil
-		}
-		renewed := *old
-		renewed.load(old, c.strict)
-		if renewed.gone {
-			return true, nil
-		}
-		if renewed.read == old.read && renewed.skill == old.skill {
-			return false, nil
-		}
-		candidates := slices.Clone(c.state.candidates)
-		candidates[i] = &renewed
-		c.state.candidates = candidates
-		c.publish()
+	i := slices.IndexFunc(c.state.candidates, func(old *candidate) bool { return old.skill != nil && old.skill.Dir == skill.Dir })
+	if i < 0 || c.state.candidates[i].archived {
 		return false, nil
+	}
+	old := c.state.candidates[i]
+	renewed := *old
+	renewed.load(old, c.strict)
+	if renewed.gone {
+		return false, nil
+	}
+	if renewed.read != old.read || renewed.skill != old.skill {
+		c.state.candidates = slices.Clone(c.state.candidates)
+		c.state.candidates[i] = &renewed
+		c.publish()
 	}
 	return true, nil
 }

@@ -36,7 +36,7 @@ var errBound = errors.New("scan bound reached")
 type location struct {
 	path  string // as the walk came to it
 	real  string // without symbolic links
-	shown string // in problems
+	shown string // in problems: in archives the archive's path and the path in it
 	root  int
 	depth int
 	// inSkill is true where it is a skill's directory or lies in one.
@@ -278,8 +278,7 @@ func (w *walker) examine(p location, entries []fs.DirEntry) *candidate {
 		return nil
 	}
 	c := &candidate{
-		dir: p.path, shown: p.shown, entry: entry, root: p.root, prefix: root.Prefix,
-		depth: p.depth, archived: p.archived, notes: r.Problems,
+		location: p, entry: entry, prefix: root.Prefix, notes: r.Problems,
 		hasTools: slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 			return e.Name() == toolsName && !e.IsDir()
 		}),
