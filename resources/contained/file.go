@@ -57,19 +57,14 @@ func (f *File) Read(r Range) (Content, error) {
 		return Content{}, Refuse(OutOfRange, f.given, "is %d bytes long: it cannot be read from %d with length %d",
 			f.info.Size(), r.Offset, r.Length)
 	}
-	window, err := readWindow(f.file, r.Offset, want, f.info.Size())
+	page, head, err := readPage(f.file, r.Offset, want, f.info.Size())
 	if err != nil {
 		return Content{}, f.dir.refusal(f.given, err)
 	}
-	size := window.size(f.info.Size())
-	if r.Offset > size {
-		return Content{}, Refuse(OutOfRange, f.given, "is %d bytes long: it cannot be read from %d", size, r.Offset)
+	if r.Offset > page.Size {
+		return Content{}, Refuse(OutOfRange, f.given, "is %d bytes long: it cannot be read from %d", page.Size, r.Offset)
 	}
-	head, err := window.head(f.file)
-	if err != nil {
-		return Content{}, f.dir.refusal(f.given, err)
-	}
-	return f.content(window.page(), size, head), nil
+	return f.content(page, head), nil
 }
 
 // ReadAll reads a whole file of at most limit bytes, which is lowered to
@@ -85,12 +80,12 @@ func (f *File) ReadAll(limit int64) (Content, error) {
 	if err != nil {
 		return Content{}, err
 	}
-	return f.content(Content{Data: data, Text: isText(data)}, int64(len(data)), data), nil
+	return f.content(Content{Data: data, Size: int64(len(data)), Text: isText(data)}, data), nil
 }
 
 // content adds what the beginning of the file shows to what was read.
-func (f *File) content(read Content, size int64, head []byte) Content {
-	read.Path, read.Size, read.MIME = f.path, size, f.dir.mediaType(f.path, head)
+func (f *File) content(read Content, head []byte) Content {
+	read.Path, read.MIME = f.path, f.dir.mediaType(f.path, head)
 	read.Text = read.Text && !IsImage(read.MIME)
 	return read
 }

@@ -6,29 +6,57 @@ import (
 	"unicode/utf8"
 )
 
-// window is a page of a file with up to three bytes around it, which show
-// whether it cuts a character.
-type window struct {
-	// data is what was read, from the offset start on.
-	data  []byte
-	start int64
-	// offset is where the page shall begin, and want how long it shall be.
-	offset, want int64
-	// eof is set where the file ends where data does.
-	eof bool
-}
-
 // around is how many bytes of a character can lie beyond a cut.
 const around = utf8.UTFMax - 1
 
-// readWindow reads want bytes at offset and what is around them. hint is the
-// size that the file claims.
-func readWindow(r io.ReaderAt, offset, want, hint int64) (window, error) {
-	w := window{start: max(0, offset-around), offset: offset, want: want}
-	most := offset - w.start + want + around
-	data, err := readSection(r, w.start, most, hint)
-	w.data, w.eof = data, int64(len(data)) < most
-	return w, err
+// readPage reads a page of a file that claims a size, and the beginning of the
+// file, for its media type. Where the offset is beyond the end, the page has
+// its size alone.
+func readPage(r io.ReaderAt, offset, want, claimed int64) (page Content, head []byte, err error) {
+	// What is around the page shows whether it cuts a character.
+	start := max(0, offset-around)
+	most := offset - start + want + around
+	data, err := readSection(r, start, most, claimed)
+	if err != nil {
+		return Content{}, nil, err
+	}
+	seen, eof := start+int64(len(data)), int64(len(data)) < most
+	size := seen
+	if !eof {
+		size = max(claimed, seen)
+	} else if len(data) == 0 {
+		size = min(claimed, seen) // the end is here or before
+	}
+	if offset > size {
+		return Content{Size: size}, nil, nil
+	}
+	page = cutPage(data, int(offset-start), want)
+	page.Size, page.Offset = size, start+page.Offset
+	if end := page.Offset + int64(len(page.Data)); !eof || end < seen {
+		page.Next = end
+	}
+	head = data[:min(len(data), sniffBytes)]
+	if start > 0 || len(head) < sniffBytes && !eof {
+		head, err = readSection(r, 0, sniffBytes, sniffBytes)
+	}
+	return page, head, err
+}
+
+// cutPage cuts a page out of data. Its end is always moved back to where no
+// character is cut, so that the next page can begin with text; its beginning
+// only where that makes text of it, so that binary data begins where it was
+// asked to.
+func cutPage(data []byte, begin int, want int64) Content {
+	end, width := characterAt(data, int(min(int64(begin)+want, int64(len(data)))))
+	if end <= begin && width > 0 {
+		end += width // never an empty page before the end
+	}
+	from, _ := characterAt(data, begin)
+	text := isText(data[from:end])
+	if !text {
+		from = begin
+	}
+	return Content{Offset: int64(from), Data: data[from:end:end], Text: text}
 }
 
 // readSection reads up to most bytes at offset, and less only where the file
@@ -52,55 +80,6 @@ func readSection(r io.ReaderAt, offset, most, claimed int64) ([]byte, error) {
 		}
 	}
 	return data, nil
-}
-
-// size returns the file's size: what was seen, or what it claims where that is
-// more and the end was not seen.
-func (w window) size(claimed int64) int64 {
-	seen := w.start + int64(len(w.data))
-	if w.eof && (len(w.data) > 0 || w.start == 0) {
-		return seen
-	}
-	if w.eof {
-		// Nothing lies here: the end is before the window.
-		return min(claimed, seen)
-	}
-	return max(claimed, seen)
-}
-
-// head returns the first bytes of the file, for its media type.
-func (w window) head(r io.ReaderAt) ([]byte, error) {
-	if w.start == 0 && (w.eof || len(w.data) >= sniffBytes) {
-		return w.data[:min(len(w.data), sniffBytes)], nil
-	}
-	return readSection(r, 0, sniffBytes, sniffBytes)
-}
-
-// page cuts the page out. Its end is always moved back to where no character
-// is cut, so that the next page can begin with text; its beginning only where
-// that makes text of it, so that binary data begins where it was asked to.
-func (w window) page() Content {
-	begin := int(w.offset - w.start)
-	end := int(min(int64(begin)+w.want, int64(len(w.data))))
-	end, width := characterAt(w.data, end)
-	if end <= begin && width > 0 {
-		end += width // never an empty page before the end
-	}
-	text := true
-	if from, _ := characterAt(w.data, begin); isText(w.data[from:end]) {
-		begin = from
-	} else {
-		text = false
-	}
-	content := Content{
-		Offset: w.start + int64(begin),
-		Data:   w.data[begin:end:end],
-		Text:   text,
-	}
-	if !w.eof || end < len(w.data) {
-		content.Next = w.start + int64(end)
-	}
-	return content
 }
 
 // characterAt returns the beginning and the width of the UTF-8 character that
