@@ -3,12 +3,15 @@ package docker_test
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -39,6 +42,11 @@ func TestMain(m *testing.M) {
 			}
 			os.Exit(0)
 		}
+	}
+	// Containers are waited for more than they keep processors busy.
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		parallel.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0)))
 	}
 	os.Exit(m.Run())
 }

@@ -26,7 +26,7 @@ func loads() []contract {
 
 func testConcurrent(t *testing.T, f *fixture) {
 	var all sync.WaitGroup
-	for i := range 64 {
+	for i := range testenv.Rounds(t, 24, 64) {
 		workspace := t.TempDir()
 		all.Go(func() {
 			text := fmt.Sprintf("run %d", i)
@@ -82,7 +82,7 @@ func testLeaks(t *testing.T, f *fixture) {
 	runs(5, 50)
 	count, every := 1000, 50
 	if time.Since(begun)/5 > slow { // as containers are
-		count, every = testenv.Rounds(t, 60, 200), 8
+		count, every = testenv.Rounds(t, 48, 200), 8
 	}
 	// What is prepared for the next run comes and goes, and what a run was in
 	// may be released after its end.
