@@ -62,12 +62,9 @@ func interpreters(dir, script string) ([][]string, error) {
 	if choices := byExtension[strings.ToLower(path.Ext(script))]; choices != nil {
 		return choices, nil
 	}
-	if mode.Perm()&0o111 != 0 {
-		for _, magic := range executableMagics {
-			if bytes.HasPrefix(head, []byte(magic)) {
-				return nil, nil
-			}
-		}
+	isExecutable := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
+	if mode.Perm()&0o111 != 0 && slices.ContainsFunc(executableMagics, isExecutable) {
+		return nil, nil
 	}
 	return nil, &sandbox.SetupError{
 		Rule:    "interpreter-unknown",

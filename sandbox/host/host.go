@@ -23,6 +23,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
@@ -52,16 +53,13 @@ var _ sandbox.Backend = (*Backend)(nil)
 // New returns a backend. It starts nothing until the first run. The error wraps
 // [sandbox.ErrUnavailable].
 func New(options Options) (*Backend, error) {
-	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
-	}
-	if options.Path == "" {
-		options.Path = os.Getenv("PATH")
-	}
 	if err := prepare(); err != nil {
 		return nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, err)
 	}
-	return &Backend{runner: process.NewRunner(info, options.Logger), path: process.NewSearchPath(options.Path)}, nil
+	return &Backend{
+		runner: process.NewRunner(info, cmp.Or(options.Logger, slog.New(slog.DiscardHandler))),
+		path:   process.NewSearchPath(cmp.Or(options.Path, os.Getenv("PATH"))),
+	}, nil
 }
 
 var info = sandbox.Info{

@@ -3,6 +3,7 @@
 package local
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -30,10 +31,8 @@ func (s *system) aliasPython() error {
 			return err
 		}
 		s.aliases, l.aliasDir = dir, dir.Path()
-		if err := os.Symlink(python3, filepath.Join(l.aliasDir, l.alias)); err != nil {
-			return err
-		}
-		if err := os.Chmod(l.aliasDir, 0o755); err != nil { // programs may be another user
+		err = errors.Join(os.Symlink(python3, filepath.Join(l.aliasDir, l.alias)), os.Chmod(l.aliasDir, 0o755)) // programs may be another user
+		if err != nil {
 			return err
 		}
 	}

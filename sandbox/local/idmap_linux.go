@@ -36,7 +36,11 @@ func (m *idmaps) close() {
 func (m *idmaps) detach(mounts []jail.Mount) (files []*os.File, err error) {
 	for i := range mounts {
 		mount := &mounts[i]
-		fd, err := m.mount(*mount)
+		var idmap func(int) (int, error)
+		if isOwn(*mount) {
+			idmap = m.of
+		}
+		fd, err := jail.Detach(*mount, idmap)
 		if err != nil {
 			closeAll(files)
 			return nil, err
@@ -45,25 +49,6 @@ func (m *idmaps) detach(mounts []jail.Mount) (files []*os.File, err error) {
 		files = append(files, os.NewFile(uintptr(fd), mount.Target))
 	}
 	return files, nil
-}
-
-func (m *idmaps) mount(mount jail.Mount) (int, error) {
-	fd, err := unix.OpenTree(unix.AT_FDCWD, mount.Source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
-	if err != nil {
-		return -1, fmt.Errorf("open %s: %w", mount.Target, err)
-	}
-	idmap := 0
-	if isOwn(mount) {
-		idmap, err = m.of(fd)
-	}
-	if err == nil {
-		err = jail.Restrict(fd, mount, idmap)
-	}
-	if err != nil {
-		unix.Close(fd)
-		return -1, err
-	}
-	return fd, nil
 }
 
 // of returns a user namespace that maps the owner of a file to nobody.

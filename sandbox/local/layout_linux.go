@@ -64,19 +64,11 @@ func newLayout(s surroundings) layout {
 
 // add shows a file or directory, or a link to one that is shown.
 func (l *layout) add(name string) {
-	info, err := os.Lstat(name)
-	if err != nil {
-		return
-	}
-	if info.Mode()&os.ModeSymlink == 0 {
+	if target, err := os.Readlink(name); err == nil {
+		l.links = append(l.links, jail.Link{Path: name, Target: target})
+	} else if info, err := os.Lstat(name); err == nil {
 		l.mounts = append(l.mounts, jail.Mount{Source: name, Target: name, Dir: info.IsDir()})
-		return
 	}
-	target, err := os.Readlink(name)
-	if err != nil {
-		return
-	}
-	l.links = append(l.links, jail.Link{Path: name, Target: target})
 }
 
 // share shows files and directories by their real paths.

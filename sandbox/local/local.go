@@ -21,6 +21,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -75,16 +76,13 @@ var _ sandbox.Backend = (*Backend)(nil)
 // New returns a backend once a program has run in it. The error wraps
 // [sandbox.ErrUnavailable], and says why and what would fix it.
 func New(ctx context.Context, options Options) (*Backend, error) {
-	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
-	}
+	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	options.Show = slices.Clone(options.Show)
 	for i, name := range options.Show {
-		checked, err := CheckShow(name)
-		if err != nil {
+		var err error
+		if options.Show[i], err = CheckShow(name); err != nil {
 			return nil, err
 		}
-		options.Show[i] = checked
 	}
 	return open(ctx, options)
 }

@@ -133,23 +133,16 @@ func (s *system) runLimits(l sandbox.Limits) cgroup.Limits {
 }
 
 // limits returns the resource limits of each process.
-func (s *system) limits(l sandbox.Limits) []jail.Limit {
-	limits := []jail.Limit{
-		{Resource: unix.RLIMIT_CORE, Value: 0},
-		{Resource: unix.RLIMIT_FSIZE, Value: uint64(l.FileBytes)},
-		{Resource: unix.RLIMIT_NOFILE, Value: atMost(unix.RLIMIT_NOFILE, uint64(l.OpenFiles))},
-	}
+func (s *system) limits(l sandbox.Limits) (limits []jail.Limit) {
+	values := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(l.FileBytes), unix.RLIMIT_NOFILE: uint64(l.OpenFiles)}
 	if memory, _ := s.cgroups.Bounds(); !memory {
-		limits = append(limits, jail.Limit{
-			Resource: unix.RLIMIT_AS,
-			Value:    atMost(unix.RLIMIT_AS, uint64(l.MemoryBytes)),
-		})
+		values[unix.RLIMIT_AS] = uint64(l.MemoryBytes)
 	}
 	if s.tier == Full { // elsewhere the server's own processes would count
-		limits = append(limits, jail.Limit{
-			Resource: unix.RLIMIT_NPROC,
-			Value:    atMost(unix.RLIMIT_NPROC, uint64(l.Processes+ownThreads)),
-		})
+		values[unix.RLIMIT_NPROC] = uint64(l.Processes + ownThreads)
+	}
+	for resource, value := range values {
+		limits = append(limits, jail.Limit{Resource: resource, Value: atMost(resource, value)})
 	}
 	return limits
 }

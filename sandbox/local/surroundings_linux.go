@@ -3,6 +3,7 @@
 package local
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,10 +28,7 @@ type surroundings struct {
 }
 
 func (o Options) surroundings() surroundings {
-	s := surroundings{path: o.Path, project: o.Project, show: o.Show}
-	if s.path == "" {
-		s.path = os.Getenv("PATH")
-	}
+	s := surroundings{path: cmp.Or(o.Path, os.Getenv("PATH")), project: o.Project, show: o.Show}
 	if s.project == "" {
 		s.project, _ = os.Getwd()
 	}

@@ -4,6 +4,7 @@
 package workspaces
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -125,23 +126,14 @@ func New(base string, options Options) (*Store, error) {
 	w := &Store{
 		base: dir.Path(),
 		dir:  dir,
-		idle: options.Idle,
-		max:  options.Max,
+		idle: cmp.Or(max(options.Idle, 0), defaultIdle),
+		max:  cmp.Or(max(options.Max, 0), DefaultMax),
 		now:  options.Now,
-		log:  options.Logger,
+		log:  cmp.Or(options.Logger, slog.New(slog.DiscardHandler)),
 		live: make(map[string]*lease),
-	}
-	if w.idle <= 0 {
-		w.idle = defaultIdle
-	}
-	if w.max <= 0 {
-		w.max = DefaultMax
 	}
 	if w.now == nil {
 		w.now = time.Now
-	}
-	if w.log == nil {
-		w.log = slog.New(slog.DiscardHandler)
 	}
 	return w, nil
 }

@@ -122,13 +122,11 @@ func (m *measurement) in(above *os.Root, name, path string, depth int) {
 	}
 }
 
-var errTooDeep = errors.New("too deep")
-
 // count counts what is in one directory and returns the directories among it.
 // An error means that there may be more.
 func (m *measurement) count(above *os.Root, name, path string, depth int) (dirs []string, err error) {
 	if depth > maxMeasuredDepth {
-		return nil, errTooDeep
+		return nil, errors.New("too deep")
 	}
 	// It was a directory, but a program may have replaced it since: by a FIFO,
 	// the opening of which must not wait.

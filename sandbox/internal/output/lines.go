@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,35 +18,27 @@ const (
 // Lines reports the newest whole line of the streams that are written, from
 // one goroutine and not too often. [Lines.Stop] must be called at the end.
 type Lines struct {
-	mu     sync.Mutex
-	newest string
-
-	news chan struct{} // holds one token while newest was not reported
-	quit chan struct{}
-	done chan struct{}
+	newest atomic.Value  // string
+	news   chan struct{} // holds one token while newest was not reported
+	quit   chan struct{}
+	work   sync.WaitGroup
 }
 
 // ReportLines starts to report to call.
 func ReportLines(call func(line string)) *Lines {
-	l := &Lines{
-		news: make(chan struct{}, 1),
-		quit: make(chan struct{}),
-		done: make(chan struct{}),
-	}
-	go l.report(call)
+	l := &Lines{news: make(chan struct{}, 1), quit: make(chan struct{})}
+	l.work.Go(func() { l.report(call) })
 	return l
 }
 
 // Stop ends the reports. It returns after the last call has returned.
 func (l *Lines) Stop() {
 	close(l.quit)
-	<-l.done
+	l.work.Wait()
 }
 
 func (l *Lines) set(line string) {
-	l.mu.Lock()
-	l.newest = line
-	l.mu.Unlock()
+	l.newest.Store(line)
 	select {
 	case l.news <- struct{}{}:
 	default:
@@ -53,7 +46,6 @@ func (l *Lines) set(line string) {
 }
 
 func (l *Lines) report(call func(string)) {
-	defer close(l.done)
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for {
@@ -67,10 +59,7 @@ func (l *Lines) report(call func(string)) {
 		case <-l.quit:
 			return
 		}
-		l.mu.Lock()
-		line := l.newest
-		l.mu.Unlock()
-		call(line)
+		call(l.newest.Load().(string))
 		pause.Reset(lineInterval)
 	}
 }

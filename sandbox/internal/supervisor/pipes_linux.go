@@ -95,15 +95,10 @@ func (p *pipes) add(s Streams, end int) (ours *os.File, err error) {
 	ours = os.NewFile(uintptr(ends[end]), "stream")
 	theirs := os.NewFile(uintptr(ends[1-end]), "stream of the program")
 	p.ours, p.theirs = append(p.ours, ours), append(p.theirs, theirs)
-	return ours, errors.Join(err, s.chown(theirs))
-}
-
-// chown makes the owner of a pipe the one who may open it by name.
-func (s Streams) chown(end *os.File) error {
-	if s.Owner <= 0 {
-		return nil
+	if s.Owner > 0 {
+		err = errors.Join(err, theirs.Chown(s.Owner, s.Owner))
 	}
-	return end.Chown(s.Owner, s.Owner)
+	return ours, err
 }
 
 // given closes the ends that the process has now, and starts to copy.

@@ -60,19 +60,14 @@ func Find(idle Idle) *Place {
 			shared.kind = nowhere{err}
 		}
 	} else {
-		shared.sweep()
+		shared.mu.RLock()
+		for _, dir := range shared.kind.dirs() {
+			sweep(dir)
+		}
+		shared.mu.RUnlock()
 	}
 	shared.users++
 	return shared
-}
-
-// sweep removes what servers that were killed since have left.
-func (p *Place) sweep() {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	for _, dir := range p.kind.dirs() {
-		sweep(dir)
-	}
 }
 
 // find sets the hierarchy unless there is none.

@@ -26,15 +26,14 @@ type prepared struct {
 	shared bool
 	status [2]int // a pipe for what goes wrong
 
-	ruleset                      int       // of Landlock, or -1
-	defaultAction                [4]uint64 // struct sigaction of the kernel
-	noSignals                    uint64
-	capHeader                    unix.CapUserHeader
-	capData                      [2]unix.CapUserData
-	ownProc                      []*byte // paths
-	ownProcRule, ownProcFileRule unix.LandlockPathBeneathAttr
-	failure                      [2]uint32 // the call's index, then the error's number
-	alive                        []any     // what the arguments of calls point to
+	ruleset       int       // of Landlock, or -1
+	defaultAction [4]uint64 // struct sigaction of the kernel
+	noSignals     uint64
+	capHeader     unix.CapUserHeader
+	capData       [2]unix.CapUserData
+	ownProc       unix.LandlockPathBeneathAttr
+	failure       [2]uint32 // the call's index, then the error's number
+	alive         []any     // what the arguments of calls point to
 }
 
 // call is a system call of the new process, and what it is for.
@@ -48,15 +47,6 @@ const lastSignal = 64
 
 // generic readies what is the same for all programs.
 func (p *prepared) generic() error {
-	p.ownProcFileRule.Allowed_access = unix.LANDLOCK_ACCESS_FS_READ_FILE
-	p.ownProcRule.Allowed_access = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
-	for _, name := range ownProc {
-		path, err := syscall.BytePtrFromString("/proc/self/" + name)
-		if err != nil {
-			return failed("name a file", err)
-		}
-		p.ownProc = append(p.ownProc, path)
-	}
 	p.capHeader.Version = unix.LINUX_CAPABILITY_VERSION_3
 	if p.root == nil {
 		// Handled, not ignored: what is ignored the program would ignore.
@@ -229,8 +219,9 @@ func (p *prepared) fork() (int, syscall.Errno) {
 	}
 }
 
-// ownProc are the files that tell a program about itself alone.
-var ownProc = [...]string{"fd", "status", "stat", "maps", "cmdline"}
+// ownProc are a directory and the files that tell a program about itself alone,
+// for the kernel.
+var ownProc = [...]string{"/proc/self/fd\x00", "/proc/self/status\x00", "/proc/self/stat\x00", "/proc/self/maps\x00", "/proc/self/cmdline\x00"}
 
 // grantOwnProc lets a program read what /proc tells of its own process. Of the
 // other processes of the machine it is to know nothing. A program can do
@@ -240,15 +231,14 @@ var ownProc = [...]string{"fd", "status", "stat", "maps", "cmdline"}
 //go:norace
 func (p *prepared) grantOwnProc() {
 	at := unix.AT_FDCWD
-	for i := range p.ownProc {
-		fd, _, errno := syscall.RawSyscall6(unix.SYS_OPENAT, uintptr(at), uintptr(unsafe.Pointer(p.ownProc[i])), unix.O_PATH|unix.O_CLOEXEC, 0, 0, 0)
+	p.ownProc.Allowed_access = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	for i := range ownProc {
+		path := uintptr(unsafe.Pointer(unsafe.StringData(ownProc[i])))
+		fd, _, errno := syscall.RawSyscall6(unix.SYS_OPENAT, uintptr(at), path, unix.O_PATH|unix.O_CLOEXEC, 0, 0, 0)
 		if errno == 0 {
-			rule := &p.ownProcRule
-			if i > 0 { // only the first is a directory
-				rule = &p.ownProcFileRule
-			}
-			rule.Parent_fd = int32(fd)
-			syscall.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(p.ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(rule)), 0, 0, 0)
+			p.ownProc.Parent_fd = int32(fd)
+			syscall.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(p.ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&p.ownProc)), 0, 0, 0)
 		}
+		p.ownProc.Allowed_access = unix.LANDLOCK_ACCESS_FS_READ_FILE // only the first is a directory
 	}
 }

@@ -82,6 +82,23 @@ func (r *Root) build() (*builder, error) {
 	return b, nil
 }
 
+// connectLoopback brings up the one interface of a new network namespace, by
+// which processes in it can reach each other and nobody else.
+func connectLoopback() error {
+	const step = "bring up the loopback interface"
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return failed(step, err)
+	}
+	defer unix.Close(fd)
+	loopback, err := unix.NewIfreq("lo")
+	if err != nil {
+		return failed(step, err)
+	}
+	loopback.SetUint16(unix.IFF_UP)
+	return failed(step, unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, loopback))
+}
+
 // open returns a detached mount of every source, with its attributes set.
 func open(mounts []Mount, files []int) ([]int, error) {
 	sources := make([]int, len(mounts))
@@ -93,23 +110,39 @@ func open(mounts []Mount, files []int) ([]int, error) {
 			sources[i] = files[mount.File]
 			continue
 		}
-		flags := uint(unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE)
-		fd, err := unix.OpenTree(unix.AT_FDCWD, mount.Source, flags)
-		if err != nil {
-			return nil, failed("open "+mount.Target, err)
-		}
-		if err := Restrict(fd, mount, 0); err != nil {
+		var err error
+		if sources[i], err = Detach(mount, nil); err != nil {
 			return nil, err
 		}
-		sources[i] = fd
 	}
 	return sources, nil
 }
 
-// Restrict takes from a detached mount what programs need not do there, and
-// from all others the means to change it by what they mount elsewhere. A user
-// namespace, where given by its descriptor, maps the owners of files.
-func Restrict(fd int, mount Mount, idmap int) error {
+// Detach returns a detached mount of a source, with its attributes set. Where
+// idmap is set, it returns the descriptor of a user namespace that maps the
+// owners of files.
+func Detach(mount Mount, idmap func(mount int) (namespace int, err error)) (int, error) {
+	fd, err := unix.OpenTree(unix.AT_FDCWD, mount.Source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	if err != nil {
+		return -1, failed("open "+mount.Target, err)
+	}
+	namespace := 0
+	if idmap != nil {
+		namespace, err = idmap(fd)
+	}
+	if err == nil {
+		err = restrict(fd, mount, namespace)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// restrict takes from a detached mount what programs need not do there, and
+// from all others the means to change it by what they mount elsewhere.
+func restrict(fd int, mount Mount, idmap int) error {
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID, Propagation: unix.MS_PRIVATE}
 	if !isDevice(mount) {
 		attr.Attr_set |= unix.MOUNT_ATTR_NODEV
