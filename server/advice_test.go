@@ -49,6 +49,7 @@ var adviceTrials = map[string]adviceTrial{
 // TestAdviceOnRelativePaths: a command that fails for a path of the skill,
 // though it started in the workspace, is told the way to it; no other is.
 func TestAdviceOnRelativePaths(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root := t.TempDir()
 	for name, text := range map[string]string{
@@ -86,6 +87,7 @@ func TestAdviceOnRelativePaths(t *testing.T) {
 // TestWorkspaceFilesAreNotTheSkillsOwn: what another skill left in the
 // workspace under the path that a skill's allowed-tools list is not run for it.
 func TestWorkspaceFilesAreNotTheSkillsOwn(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root := t.TempDir()
 	for name, text := range map[string]string{
@@ -123,6 +125,7 @@ func TestWorkspaceFilesAreNotTheSkillsOwn(t *testing.T) {
 
 // TestPrivateDirectoryIsThePolicysToo: the policy cannot import the name.
 func TestPrivateDirectoryIsThePolicysToo(t *testing.T) {
+	t.Parallel()
 	decision := policy.Policy{}.Decide(nil, policy.Request{Op: policy.OpWrite, Path: sandbox.PrivateDir + "/x"})
 	if decision.Effect != policy.Deny {
 		t.Errorf("%s may be written: %+v", sandbox.PrivateDir, decision)

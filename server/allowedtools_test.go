@@ -8,6 +8,7 @@ import (
 // TestFaultyAllowedToolsGrantNothing: whoever wrote the key meant to narrow
 // what the skill may do, however it is spelled and whatever it holds.
 func TestFaultyAllowedToolsGrantNothing(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root := t.TempDir()
 	faulty := map[string]string{

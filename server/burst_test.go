@@ -105,6 +105,7 @@ func updates(t *testing.T, heard <-chan string, last string) map[string]int {
 // TestBursts: a client that reads hears of every file that it subscribed to,
 // however many change at once.
 func TestBursts(t *testing.T) {
+	t.Parallel()
 	for _, transport := range transports {
 		t.Run(transport, func(t *testing.T) {
 			f, uris := burstFixture(t)
@@ -120,6 +121,7 @@ func TestBursts(t *testing.T) {
 // TestBurstsWhileAsking: nothing is lost to the answers of a client that asks
 // at the same time.
 func TestBurstsWhileAsking(t *testing.T) {
+	t.Parallel()
 	f, uris := burstFixture(t)
 	url := f.serveHTTP(t)
 	headers := subscribed(t, url, uris)
@@ -156,6 +158,7 @@ func listenHTTP(t *testing.T, url string, headers []string) <-chan string {
 // TestBurstsAreCoalesced: what nobody reads is kept once, to be told when
 // somebody does.
 func TestBurstsAreCoalesced(t *testing.T) {
+	t.Parallel()
 	f, uris := burstFixture(t)
 	url := f.serveHTTP(t)
 	headers := subscribed(t, url, uris)
@@ -176,6 +179,7 @@ func TestBurstsAreCoalesced(t *testing.T) {
 
 // TestBurstsForSilentClients: clients that never read cost no other one.
 func TestBurstsForSilentClients(t *testing.T) {
+	t.Parallel()
 	f, uris := burstFixture(t)
 	url := f.serveHTTP(t)
 	for range 3 {

@@ -15,6 +15,7 @@ import (
 // never another version than those that skills/get gave just before and just
 // after, and frontmatter and digest are of one version.
 func TestReadsMatchManifest(t *testing.T) {
+	t.Parallel()
 	f := reloadFixture(t)
 	url := f.serveHTTP(t)
 	editor := &editor{t: t, dir: filepath.Join(f.root, "note"), versions: map[string]int{}}

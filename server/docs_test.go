@@ -15,6 +15,7 @@ import (
 
 // TestDocumentedCodes: the documented table of error codes is the code's.
 func TestDocumentedCodes(t *testing.T) {
+	t.Parallel()
 	const page, begin, end = "../docs/tools-and-errors.md", "<!-- codes -->\n", "<!-- /codes -->\n"
 	text, err := os.ReadFile(page)
 	must(t, err)

@@ -14,6 +14,7 @@ import (
 // entry of the extension, since one that they do not spoils the whole listing
 // to some. Everything else still serves the others.
 func TestListedEntriesConform(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		directory   string
 		frontmatter string
@@ -87,6 +88,7 @@ func TestListedEntriesConform(t *testing.T) {
 // breaks, which is not served, costs a skill nothing; what it breaks itself, it
 // is judged by as it stands now.
 func TestListedEntriesAreJudgedByThemselves(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	plant := func(directory, name, description string) {
 		t.Helper()
@@ -113,6 +115,7 @@ func TestListedEntriesAreJudgedByThemselves(t *testing.T) {
 // TestListedPathsAreOnesOfEverySystem: hosts install what is listed, on any
 // file system.
 func TestListedPathsAreOnesOfEverySystem(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	files := map[string]string{
 		"good": "references/größe a.b.md", "colon": "ab:c.md", "question": "why?.md", "dot": "references./a.md", "space": "a /b.md", "reserved": "references/NUL.txt",

@@ -96,6 +96,7 @@ const forever = "sleep 600"
 
 // TestRunsOfGoneClients: a client's runs end when it is gone.
 func TestRunsOfGoneClients(t *testing.T) {
+	t.Parallel()
 	for name, leave := range map[string]func(t *testing.T, f *fixture, a attended){
 		"the stream of SSE is closed": func(t *testing.T, f *fixture, a attended) {
 			c := dialSSE(t, f.serveHTTP(t))
@@ -136,6 +137,7 @@ func TestRunsOfGoneClients(t *testing.T) {
 // TestDisconnectIsNoCancellation: before 2026-07-28, a run goes on when the
 // connection that would have its answer breaks, while its client is there.
 func TestDisconnectIsNoCancellation(t *testing.T) {
+	t.Parallel()
 	f, a := goneFixture(t)
 	url := f.serveHTTP(t)
 	headers := legacy(t, url)
@@ -156,6 +158,7 @@ func TestDisconnectIsNoCancellation(t *testing.T) {
 // TestCancelAcrossClients: a session's own cancellation ends its request, with
 // or without a version header; nobody else's does, whatever it says.
 func TestCancelAcrossClients(t *testing.T) {
+	t.Parallel()
 	f, a := goneFixture(t)
 	url := f.serveHTTP(t)
 	own, other := legacy(t, url), legacy(t, url)

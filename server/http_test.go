@@ -34,6 +34,7 @@ func (f *fixture) serveHTTP(t *testing.T, allowedHosts ...string) (url string) {
 // A connection that a client made ahead and has not used does not keep the
 // server from ending well.
 func TestHTTPEndsWithUnusedConnections(t *testing.T) {
+	t.Parallel()
 	var conns []net.Conn
 	t.Cleanup(func() { // when the server has ended
 		for _, conn := range conns {
@@ -106,6 +107,7 @@ func modernHeaders(method, name string) []string {
 }
 
 func TestHTTPHostAndOrigin(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t, "skills.example")
 	ping := rpc(1, "initialize", initialize)
 	for _, test := range []struct {
@@ -139,6 +141,7 @@ func TestHTTPHostAndOrigin(t *testing.T) {
 }
 
 func TestHTTPHealth(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t)
 	response, err := http.Get(url + "/healthz")
 	must(t, err)
@@ -151,6 +154,7 @@ func TestHTTPHealth(t *testing.T) {
 // TestHTTPErrors: the router's errors have code, data and, in the stateless
 // protocol, the HTTP status that belongs to the code.
 func TestHTTPErrors(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t)
 	missing := map[string]any{"uri": "skill://nobody/SKILL.md"}
 	session := legacy(t, url)
@@ -182,6 +186,7 @@ func TestHTTPErrors(t *testing.T) {
 }
 
 func TestHTTPBadBodies(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t)
 	for _, test := range []struct {
 		name   string

@@ -33,6 +33,7 @@ func send(t *testing.T, method, url string, headers ...string) *http.Response {
 // TestHTTPEndedSession: a session that its client ended is answered with 404
 // from then on, whatever is asked, and no other session suffers.
 func TestHTTPEndedSession(t *testing.T) {
+	t.Parallel()
 	base := newFixture(t, testdata.Valid()).serveHTTP(t)
 	url, ended, other := base+"/mcp", legacy(t, base), legacy(t, base)
 	list := rpc(2, "tools/list", map[string]any{})
@@ -62,6 +63,7 @@ func TestHTTPEndedSession(t *testing.T) {
 // TestHTTPUnknownSession: an id of the right form is served, since another
 // run of the server may have given it out; anything else is not.
 func TestHTTPUnknownSession(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t) + "/mcp"
 	list := rpc(1, "tools/list", map[string]any{})
 	for id, status := range map[string]int{
@@ -85,6 +87,7 @@ func TestHTTPUnknownSession(t *testing.T) {
 // TestHTTPSessionHeaderOfModernRequest: from 2026-07-28 on there are no
 // sessions, so the header of an ended one means nothing.
 func TestHTTPSessionHeaderOfModernRequest(t *testing.T) {
+	t.Parallel()
 	base := newFixture(t, testdata.Valid()).serveHTTP(t)
 	url, session := base+"/mcp", legacy(t, base)
 	send(t, http.MethodDelete, url, session...)
@@ -102,6 +105,7 @@ func TestHTTPSessionHeaderOfModernRequest(t *testing.T) {
 // TestHTTPEndedSessionsAreBounded: no client makes the server remember more
 // than the latest few thousand ended sessions.
 func TestHTTPEndedSessionsAreBounded(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t) + "/mcp"
 	const remembered = 4096
 	session := func(i int) []string {
@@ -123,6 +127,7 @@ func TestHTTPEndedSessionsAreBounded(t *testing.T) {
 // after an hour, and its subscriptions are gone; one with a stream or with a
 // run is in use.
 func TestHTTPIdleSessionsExpire(t *testing.T) {
+	t.Parallel()
 	f, a := goneFixture(t)
 	base := f.serveHTTP(t)
 	url := base + "/mcp"
@@ -157,6 +162,7 @@ func TestHTTPIdleSessionsExpire(t *testing.T) {
 // TestHTTPSessionsAreBounded: for one session too many the longest idle one
 // ends, and none that is in use.
 func TestHTTPSessionsAreBounded(t *testing.T) {
+	t.Parallel()
 	base := newFixture(t, testdata.Valid()).serveHTTP(t)
 	url := base + "/mcp"
 	const most = 1000

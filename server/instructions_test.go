@@ -16,6 +16,7 @@ var initialize = map[string]any{
 }
 
 func TestInstructions(t *testing.T) {
+	t.Parallel()
 	few := t.TempDir()
 	for i := range 3 {
 		writeFile(t, filepath.Join(few, fmt.Sprintf("skill-%d", i), "SKILL.md"),
@@ -38,6 +39,7 @@ func TestInstructions(t *testing.T) {
 // TestStartupSize: what a host loads at start does not grow with the catalog,
 // but for the instructions, and these no further than to their bound.
 func TestStartupSize(t *testing.T) {
+	t.Parallel()
 	const instructions = 2048 // bytes, with all other text of the answer the same
 	fixed := newFixture(t, testdata.Generate(t, 0))
 	for _, n := range []int{1, 10, 1000} {
@@ -76,6 +78,7 @@ func modern(params map[string]any) map[string]any {
 
 // TestPinned: pinned skills come first, whatever their names.
 func TestPinned(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, testdata.Generate(t, 1000), "pin=skill-00999")
 	var result struct{ Instructions string }
 	f.request(t, "initialize", initialize, &result)

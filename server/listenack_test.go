@@ -14,6 +14,7 @@ import (
 // TestHTTPListenForNothing: a request to listen for what the server never
 // tells is acknowledged before it ends, every time.
 func TestHTTPListenForNothing(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t) + "/mcp"
 	message := rpc(7, "subscriptions/listen", modern(map[string]any{"notifications": map[string]any{"toolsListChanged": true}}))
 	listen := func() {
@@ -41,6 +42,7 @@ func TestHTTPListenForNothing(t *testing.T) {
 
 // TestListenStdioForNothing: the same over stdio.
 func TestListenStdioForNothing(t *testing.T) {
+	t.Parallel()
 	p := newFixture(t, testdata.Valid()).play(t)
 	defer p.end()
 	const requests = 80

@@ -70,6 +70,7 @@ func countedFixture(t *testing.T, root string, fail error, options ...string) (*
 // TestActivationNamesWhatIsMissing: interpreters, modules and programs, by who
 // needs them, without a line of the skill being run.
 func TestActivationNamesWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	needPython(t)
 	root, mark := needy(t, "")
@@ -119,6 +120,7 @@ func (p packaged) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, e
 // TestActivationKnowsPackagesOfTheUser: what scripts find by PYTHONPATH is there,
 // and not run.
 func TestActivationKnowsPackagesOfTheUser(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	needPython(t)
 	root, mark := needy(t, "")
@@ -139,6 +141,7 @@ func TestActivationKnowsPackagesOfTheUser(t *testing.T) {
 // TestProbeRunsNoInterpreterOfTheSkill: not one that a shebang line names where
 // anybody could have put it.
 func TestProbeRunsNoInterpreterOfTheSkill(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root, mark := t.TempDir(), filepath.Join(t.TempDir(), "mark")
 	dir := t.TempDir()
@@ -163,6 +166,7 @@ func TestProbeRunsNoInterpreterOfTheSkill(t *testing.T) {
 
 // TestActivationNamesMissingPackages: those of Node.js.
 func TestActivationNamesMissingPackages(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("there is no node")
@@ -195,6 +199,7 @@ func TestActivationNamesMissingPackages(t *testing.T) {
 
 // TestNothingIsProbedThatMayNotRun, or that has no programs.
 func TestNothingIsProbedThatMayNotRun(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	for name, trial := range map[string]struct {
 		allowed string
@@ -228,6 +233,7 @@ func TestNothingIsProbedThatMayNotRun(t *testing.T) {
 
 // TestProbeFails: then nothing is said, and it is tried again.
 func TestProbeFails(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root, _ := needy(t, "")
 	f, runs := countedFixture(t, root, errors.New("broken"))
@@ -243,6 +249,7 @@ func TestProbeFails(t *testing.T) {
 // TestFailedRunNamesWhatIsMissing: of the script that was run, also where
 // nobody activated the skill; and nothing where that is not the reason.
 func TestFailedRunNamesWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	needPython(t)
 	root, _ := needy(t, "")

@@ -20,6 +20,7 @@ func (i isolated) Info() sandbox.Info {
 // TestActivationSaysWhatScriptsMean: instructions are written for hosts that
 // start programs in the skill's directory, beside the other skills.
 func TestActivationSaysWhatScriptsMean(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	body := map[string]string{
 		"none":    "Write `main.py` and see https://example.org/scripts/fill.py, scripts/missing.py and scripts/twice.sh.",

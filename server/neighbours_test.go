@@ -42,6 +42,7 @@ print(sorted(os.listdir(os.path.expanduser("~"))), os.listdir(os.environ["TMPDIR
 // it leaves in the workspace is not imported by another's script, but by a
 // command that starts there.
 func TestSkillsOfOneSession(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("needs Python")

@@ -10,6 +10,7 @@ import (
 // TestHTTPNotifications: a notification is taken whether or not it states its
 // version, unless it contradicts itself or names a session that is not there.
 func TestHTTPNotifications(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t) + "/mcp"
 	session := legacy(t, url[:len(url)-len("/mcp")])
 	version := []string{"MCP-Protocol-Version", "2026-07-28"}

@@ -11,6 +11,7 @@ import (
 // TestInputIsNoOption: what a caller puts into a tool's command is an option of
 // its program only where the author's schema allows for it.
 func TestInputIsNoOption(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root := t.TempDir()
 	tools := []string{}

@@ -25,6 +25,7 @@ var listedBy = map[string]struct{ list, name string }{
 // TestPages: every list gives every skill exactly once, in one order, on both
 // transports.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, testdata.Generate(t, manySkills))
 	url := f.serveHTTP(t)
 	transports := map[string]func(testing.TB, string, map[string]any) []byte{

@@ -12,6 +12,7 @@ import (
 // TestBinariesAreNeverCut: hosts store a binary that comes as a file, so it
 // comes whole or as a link that gives it whole.
 func TestBinariesAreNeverCut(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	pdf := append([]byte("%PDF-1.7\n\x00\xff"), bytes.Repeat([]byte{0xfe, 1, 2, 3}, 2<<20)...)
 	png := append([]byte("\x89PNG\r\n\x1a\n"), pdf[100:]...)

@@ -32,6 +32,7 @@ var narrowFiles = map[string]map[string]bool{
 // TestReadGrantsHoldOnEveryWay: what a skill may not read is given by no tool,
 // no method and no completion, and its entry document by all.
 func TestReadGrantsHoldOnEveryWay(t *testing.T) {
+	t.Parallel()
 	c := narrowFixture(t).connect(t)
 	for skill, files := range narrowFiles {
 		var completed struct{ Completion struct{ Values []string } }
@@ -59,6 +60,7 @@ func TestReadGrantsHoldOnEveryWay(t *testing.T) {
 }
 
 func TestDirectoriesListWhatMayBeRead(t *testing.T) {
+	t.Parallel()
 	c := narrowFixture(t).connect(t)
 	for uri, want := range map[string]string{
 		"skill://narrow": "[SKILL.md references]", "skill://narrow/references": "[a.md]", "skill://narrow/private": "permission_denied",
@@ -87,6 +89,7 @@ func TestDirectoriesListWhatMayBeRead(t *testing.T) {
 // TestReadGrantsAreThoseOnDisk: what an author takes away is gone at once, with
 // nobody watching.
 func TestReadGrantsAreThoseOnDisk(t *testing.T) {
+	t.Parallel()
 	f := narrowFixture(t)
 	c := f.connect(t)
 	if _, fault := c.readURI(t, "skill://free/secret.md"); fault != nil {
@@ -100,6 +103,7 @@ func TestReadGrantsAreThoseOnDisk(t *testing.T) {
 
 // TestNoUpdatesOfWhatMayNotBeRead: nor does a subscriber hear of it.
 func TestNoUpdatesOfWhatMayNotBeRead(t *testing.T) {
+	t.Parallel()
 	f := narrowFixture(t)
 	f.watch(t)
 	c := f.connect(t)

@@ -26,6 +26,7 @@ const (
 // TestRefusalsAreTold: what the sandbox refused a program is said where its
 // output tells, and nothing where it does not.
 func TestRefusalsAreTold(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root := t.TempDir()
 	writeFile(t, filepath.Join(root, "free", "SKILL.md"), []byte("---\nname: free\ndescription: Free.\n---\n"))
@@ -63,6 +64,7 @@ func TestRefusalsAreTold(t *testing.T) {
 
 // TestTimeoutForWantOfANetwork: more time is not the advice then.
 func TestTimeoutForWantOfANetwork(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root := t.TempDir()
 	writeFile(t, filepath.Join(root, "free", "SKILL.md"), []byte("---\nname: free\ndescription: Free.\n---\n"))
@@ -86,6 +88,7 @@ func TestTimeoutForWantOfANetwork(t *testing.T) {
 // TestLeftBehindIsTold: a server that a program started in the background is
 // gone with it, and the answer says so.
 func TestLeftBehindIsTold(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root := t.TempDir()
 	writeFile(t, filepath.Join(root, "free", "SKILL.md"), []byte("---\nname: free\ndescription: Free.\n---\n"))

@@ -59,6 +59,7 @@ func (f *fixture) newSkill(t *testing.T) func(round int) {
 // TestReloadStdio: a stdio client hears of new skills, and of changes of what
 // it subscribed to.
 func TestReloadStdio(t *testing.T) {
+	t.Parallel()
 	f := reloadFixture(t)
 	p := f.play(t)
 	defer p.end()
@@ -103,6 +104,7 @@ func (p *player) hear(heard map[string]bool, within time.Duration) {
 
 // TestReloadHTTP: so does a client over HTTP, in either era.
 func TestReloadHTTP(t *testing.T) {
+	t.Parallel()
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
 			f := reloadFixture(t)
@@ -190,6 +192,7 @@ func lines(response *http.Response) <-chan string {
 // TestListenStdio: a client of the stateless protocol gets what it asked for,
 // tagged with the request that asked, and nothing else.
 func TestListenStdio(t *testing.T) {
+	t.Parallel()
 	f := reloadFixture(t)
 	p := f.play(t)
 	defer p.end()

@@ -29,6 +29,7 @@ func cancellation(id string) map[string]any {
 
 // TestCancelTellsIDsApart: a cancellation ends the request of the very id.
 func TestCancelTellsIDsApart(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []string{"stdio", "HTTP", "SSE"} {
 		for _, ids := range alike {
 			t.Run(transport+" "+ids.name, func(t *testing.T) {
@@ -74,6 +75,7 @@ func (f *fixture) speak(t *testing.T, transport string) (start, tell func(messag
 // TestHTTPAnswersHaveTheID: the id of an answer is the request's, as it was
 // written.
 func TestHTTPAnswersHaveTheID(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t)
 	headers := legacy(t, url)
 	for _, id := range []string{`1`, `"1"`, `9007199254740993`, `-9223372036854775807`, `18446744073709551615`} {
@@ -94,6 +96,7 @@ func TestHTTPAnswersHaveTheID(t *testing.T) {
 // TestListenTellsIDsApart: the end of one request to listen is not that of
 // another whose id is alike.
 func TestListenTellsIDsApart(t *testing.T) {
+	t.Parallel()
 	for _, ids := range alike {
 		t.Run(ids.name, func(t *testing.T) {
 			t.Parallel()
@@ -130,6 +133,7 @@ func (c *sseClient) hears(t *testing.T, text string) {
 // TestRequestThatIsAResponse: a message that is both is refused, and not left
 // without an answer or answered with null.
 func TestRequestThatIsAResponse(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, testdata.Valid())
 	const both = `{"jsonrpc":"2.0","id":7,"method":"ping","result":{}}`
 	if answer := one(t, f.serveInput(t, both+"\n"), "null"); answer.Error == nil {

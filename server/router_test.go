@@ -102,6 +102,7 @@ var httpCases = []httpCase{
 // TestRouterHTTP holds what the router answers over HTTP against what the
 // library answers to resources/list, call by call.
 func TestRouterHTTP(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t)
 	for _, test := range httpCases {
 		want := outcomeHTTP(t, url, listMethod, test)
@@ -166,6 +167,7 @@ func parsed(body []byte, method string) response {
 // TestRouterStdio does the same on stdio, for what a message alone can do
 // wrong.
 func TestRouterStdio(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name    string
 		message string // METHOD and PARAMS are put in

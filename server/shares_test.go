@@ -28,6 +28,7 @@ func execHTTP(t *testing.T, url, command string, headers ...string) reply {
 // TestWorkspacesOfOthers: however many workspaces stateless calls make, a
 // session keeps its own.
 func TestWorkspacesOfOthers(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	f := noteFixture(t)
 	url := f.serveHTTP(t)
@@ -50,6 +51,7 @@ func TestWorkspacesOfOthers(t *testing.T) {
 // TestQueueOfOthers: where one session's calls fill the queue, another's still
 // finds a place in it.
 func TestQueueOfOthers(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root := noteFixture(t).root
 	f := newFixtureWith(t, root, func(plain sandbox.Backend) sandbox.Backend {

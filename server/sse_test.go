@@ -98,6 +98,7 @@ func (c *sseClient) ask(t *testing.T, method string, params any) (answer []byte)
 // answers over streamable HTTP: the extension's methods, and errors with their
 // codes.
 func TestSSEIsRouted(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t)
 	session, c := legacy(t, url), dialSSE(t, url)
 	for _, test := range []struct {
@@ -136,6 +137,7 @@ func decoded(t *testing.T, answer []byte) map[string]any {
 // TestSSEOfTheStatelessProtocol: a client that speaks it here, too, is told of
 // what it asked for, tagged with the request that asked, and of nothing else.
 func TestSSEOfTheStatelessProtocol(t *testing.T) {
+	t.Parallel()
 	f := reloadFixture(t)
 	c := openSSE(t, f.serveHTTP(t))
 	c.listenModern(t, map[string]any{"resourcesListChanged": true})
@@ -170,6 +172,7 @@ func (c *sseClient) listenModern(t *testing.T, filter map[string]any) {
 // TestSSEOrigins: no page of another origin is let in, neither to the stream
 // nor to its messages.
 func TestSSEOrigins(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t)
 	for _, origin := range []string{"", "http://localhost:3000"} {
 		response := send(t, http.MethodGet, url+"/sse", "Origin", origin)
@@ -189,6 +192,7 @@ func TestSSEOrigins(t *testing.T) {
 // TestSSEMessagesWithoutSession: messages for no session, or that are none,
 // are refused.
 func TestSSEMessagesWithoutSession(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t)
 	c := dialSSE(t, url)
 	for _, test := range []struct {
@@ -211,6 +215,7 @@ func TestSSEMessagesWithoutSession(t *testing.T) {
 // TestPromptsOfUnknownNames: prompts/get of a name that no skill has says
 // which code that is, on every transport and in both eras.
 func TestPromptsOfUnknownNames(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, testdata.Valid())
 	url := f.serveHTTP(t)
 	session, stdio, sse := legacy(t, url), f.connect(t), dialSSE(t, url)
@@ -252,6 +257,7 @@ func TestPromptsOfUnknownNames(t *testing.T) {
 // TestSSESilentClient: a client that asks and never reads is refused more
 // after a while, and costs nobody else.
 func TestSSESilentClient(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t)
 	stream := send(t, http.MethodGet, url+"/sse")
 	events := bufio.NewScanner(stream.Body)
@@ -274,6 +280,7 @@ func TestSSESilentClient(t *testing.T) {
 
 // TestSSE: the legacy pair of endpoints works.
 func TestSSE(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid()).serveHTTP(t)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/sse", nil)
 	must(t, err)

@@ -73,6 +73,7 @@ func plantSwap(t *testing.T) (root, dir, aside string) {
 // has the old one run. Each swap is shown to work where a program is started
 // in the skill's own directory.
 func TestSwapBeforeTheRun(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	for name, swap := range swaps {
 		t.Run(name, func(t *testing.T) {
@@ -115,6 +116,7 @@ func TestSwapBeforeTheRun(t *testing.T) {
 // TestSwapOfWhatWasDecidedOn: the frontmatter, or the tools.json, is swapped
 // between the decision and the copy. What runs is what the copy allows.
 func TestSwapOfWhatWasDecidedOn(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root := t.TempDir()
 	document := func(allowed string) []byte {

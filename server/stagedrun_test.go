@@ -16,6 +16,7 @@ import (
 // TestEditDuringARun: a run sees one version to its end, and the next one the
 // newest.
 func TestEditDuringARun(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root, dir, _ := plantSwap(t)
 	body := filepath.Join(dir, "data.txt")
@@ -68,6 +69,7 @@ func await(t *testing.T, holds func() bool) {
 // TestProgramsCannotWriteIntoTheSkill: not even where nothing is isolated, and
 // what root wrote there all the same is gone in the next run.
 func TestProgramsCannotWriteIntoTheSkill(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root, dir, _ := plantSwap(t)
 	c := newFixture(t, root).connect(t)
@@ -86,6 +88,7 @@ func TestProgramsCannotWriteIntoTheSkill(t *testing.T) {
 
 // TestSkillTooLargeToRun: it says so, and can be read all the same.
 func TestSkillTooLargeToRun(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the file would take the disk")
 	}
@@ -105,6 +108,7 @@ func TestSkillTooLargeToRun(t *testing.T) {
 // TestBrokenSkillRuns: after a save that cannot be used the skill runs, with
 // the rights of its last good version.
 func TestBrokenSkillRuns(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	root, dir, _ := plantSwap(t)
 	writeFile(t, filepath.Join(dir, "SKILL.md"), []byte("---\nname: swap\ndescription: Is swapped.\nallowed-tools: Bash(scripts/run.sh:*)\n---\n"))

@@ -53,6 +53,7 @@ const pingLine = `{"jsonrpc":"2.0","id":"ping","method":"ping"}` + "\n"
 // TestStdioLongMessage: a message that is too long is refused, and costs no
 // other one.
 func TestStdioLongMessage(t *testing.T) {
+	t.Parallel()
 	const limit = 16 << 20
 	f := noteFixture(t)
 	padded := func(length int) string {
@@ -74,6 +75,7 @@ func TestStdioLongMessage(t *testing.T) {
 
 // TestStdioPiped: all that was piped in is answered, once each.
 func TestStdioPiped(t *testing.T) {
+	t.Parallel()
 	f := noteFixture(t)
 	requests := []string{
 		`"tools/call","params":{"name":"findSkills","arguments":{}}`,
@@ -102,6 +104,7 @@ func TestStdioPiped(t *testing.T) {
 
 // TestStdioPipedTools: tool calls are more than the workers at once.
 func TestStdioPipedTools(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	f := noteFixture(t)
 	var input strings.Builder
@@ -124,6 +127,7 @@ func TestStdioPipedTools(t *testing.T) {
 // TestStdioEndsInsideLine: what comes without a line's end is answered if it
 // is whole, and refused if it is not.
 func TestStdioEndsInsideLine(t *testing.T) {
+	t.Parallel()
 	f := noteFixture(t)
 	if r := one(t, f.serveInput(t, strings.TrimSuffix(pingLine, "\n")), `"ping"`); r.Error != nil {
 		t.Errorf("a request without a line's end: %+v", *r.Error)
@@ -207,6 +211,7 @@ func TestStdioHangAtEnd(t *testing.T) {
 // TestStdioOutputFails: a client that does not listen any more ends the
 // server, and what runs for it.
 func TestStdioOutputFails(t *testing.T) {
+	t.Parallel()
 	f := noteFixture(t)
 	input, output, served := f.serve(t.Context())
 	f.awaitHang(t, input)
@@ -222,6 +227,7 @@ func TestStdioOutputFails(t *testing.T) {
 // TestStdioCanceled: the end of the context ends a call that runs, though the
 // input stays open.
 func TestStdioCanceled(t *testing.T) {
+	t.Parallel()
 	f := noteFixture(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	input, output, served := f.serve(ctx)
@@ -235,6 +241,7 @@ func TestStdioCanceled(t *testing.T) {
 
 // TestStdioCallCanceled: a client takes a call back, and goes on.
 func TestStdioCallCanceled(t *testing.T) {
+	t.Parallel()
 	f := noteFixture(t)
 	input, output, served := f.serve(t.Context())
 	lines := bufio.NewScanner(output)
@@ -255,6 +262,7 @@ func TestStdioCallCanceled(t *testing.T) {
 // TestStdioServesOne: a server has one stdio client at a time, and says so to
 // a second one rather than not to answer.
 func TestStdioServesOne(t *testing.T) {
+	t.Parallel()
 	f := noteFixture(t)
 	f.connect(t)
 	input, _, served := f.serve(t.Context())

@@ -52,6 +52,7 @@ func (c *client) answered(id int) (answers int) {
 // TestStdioQueuedCallCanceled: calls that are canceled before their turn never
 // run, and are not answered.
 func TestStdioQueuedCallCanceled(t *testing.T) {
+	t.Parallel()
 	f := queueFixture(t)
 	c := f.connect(t)
 	first := c.startHang(t)
@@ -119,6 +120,7 @@ func TestStdioManyCalls(t *testing.T) {
 // TestStdioFullRunsKeepNobody: while many calls wait for a run to end, others
 // are answered.
 func TestStdioFullRunsKeepNobody(t *testing.T) {
+	t.Parallel()
 	f := queueFixture(t)
 	c := f.connect(t)
 	ids := []int{c.startHang(t)}
@@ -179,6 +181,7 @@ func TestStdioNeverReads(t *testing.T) {
 // TestStdioMalformed: what is no message is refused, once, and an id comes
 // back as it was written.
 func TestStdioMalformed(t *testing.T) {
+	t.Parallel()
 	f := noteFixture(t)
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","id":null,"method":"ping"}`,
@@ -222,6 +225,7 @@ func TestStdioMalformed(t *testing.T) {
 // TestUnreadableParams: parameters of a wrong type are refused in words of the
 // protocol, not of Go, on every transport.
 func TestUnreadableParams(t *testing.T) {
+	t.Parallel()
 	f := noteFixture(t)
 	url := f.serveHTTP(t) + "/mcp"
 	for _, method := range []string{

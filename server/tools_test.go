@@ -24,6 +24,7 @@ type listedTool struct {
 // TestTools holds what hosts make of a tool: the goldens show every schema,
 // and the checks are what some host breaks at.
 func TestTools(t *testing.T) {
+	t.Parallel()
 	base := listTools(t)
 	all := listTools(t, "toolset=workspace")
 	if len(base) != 4 || len(all) != 8 {
@@ -65,6 +66,7 @@ const known = `{
 // TestToolsetArguments: what was written for the tools of these names
 // elsewhere can call ours.
 func TestToolsetArguments(t *testing.T) {
+	t.Parallel()
 	var wanted map[string]map[string]string
 	must(t, json.Unmarshal([]byte(known), &wanted))
 	for _, raw := range listTools(t, "toolset=workspace") {

@@ -62,6 +62,7 @@ func (w *worker) file(t *testing.T, name string) string {
 }
 
 func TestToolsetIsChecked(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, testdata.Valid())
 	for _, opts := range []server.Options{
 		{Catalog: f.catalog, Workspaces: f.workspaces, Toolsets: []server.Toolset{"none"}},
@@ -76,6 +77,7 @@ func TestToolsetIsChecked(t *testing.T) {
 // TestToolsetPaths: a path is taken as models write it, and leads into the
 // workspace alone.
 func TestToolsetPaths(t *testing.T) {
+	t.Parallel()
 	w := newWorker(t)
 	for i, path := range []string{
 		"a/b.txt", "./a/b.txt", "a//b.txt", "/workspace/a/b.txt", "/workspace//a/b.txt", "$WORKSPACE/a/b.txt", "${WORKSPACE}/a/b.txt",
@@ -171,6 +173,7 @@ func TestViewLines(t *testing.T) {
 }
 
 func TestViewImage(t *testing.T) {
+	t.Parallel()
 	w := newWorker(t)
 	w.create(t, "x", "")
 	// The smallest GIF, by its first bytes.
@@ -185,6 +188,7 @@ func TestViewImage(t *testing.T) {
 }
 
 func TestStrReplace(t *testing.T) {
+	t.Parallel()
 	w := newWorker(t)
 	for name, c := range map[string]struct{ text, old, replaced, want, code string }{
 		"middle":       {"a b c", "b", "B", "a B c", ""},
@@ -244,6 +248,7 @@ func TestToolsetTextSize(t *testing.T) {
 
 // TestEditsTogether: calls at the same time undo nothing of each other.
 func TestEditsTogether(t *testing.T) {
+	t.Parallel()
 	w := newWorker(t)
 	var text strings.Builder
 	const places = 40
@@ -301,6 +306,7 @@ func TestToolsetQuota(t *testing.T) {
 // TestToolsetQuotaHidden: what cannot be looked into counts as too much, as it
 // does where a program made it.
 func TestToolsetQuotaHidden(t *testing.T) {
+	t.Parallel()
 	w := newWorker(t)
 	w.create(t, "first", "x")
 	deep := filepath.Join(w.dir, strings.Repeat("d/", 65))
@@ -321,6 +327,7 @@ func TestToolsetQuotaHidden(t *testing.T) {
 // TestToolsetStateless: where every request stands alone, a call says which
 // workspace it means, and learns it from the one that made it.
 func TestToolsetStateless(t *testing.T) {
+	t.Parallel()
 	url := newFixture(t, testdata.Valid(), "toolset=workspace").serveHTTP(t)
 	call := func(tool string, arguments map[string]any) answer {
 		t.Helper()

@@ -15,6 +15,7 @@ import (
 // TestToolsetHostileNames: what programs name their files hides nothing and
 // breaks no line.
 func TestToolsetHostileNames(t *testing.T) {
+	t.Parallel()
 	w := newWorker(t)
 	w.create(t, "plain", "x")
 	for name, shown := range map[string]string{
@@ -44,6 +45,7 @@ func TestToolsetHostileNames(t *testing.T) {
 
 // TestToolsetLinks: nothing is read or written through what a program planted.
 func TestToolsetLinks(t *testing.T) {
+	t.Parallel()
 	w := newWorker(t)
 	w.create(t, "real/file", "inside")
 	outside := t.TempDir()
@@ -87,6 +89,7 @@ func TestToolsetLinks(t *testing.T) {
 // TestToolsetRace: while a program puts a link to the outside in a directory's
 // place and takes it away again, nothing is written outside.
 func TestToolsetRace(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	w := newWorker(t)
 	outside := t.TempDir()

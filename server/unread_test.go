@@ -15,6 +15,7 @@ import (
 // answer are refused more of them, while another client is served; when they
 // are gone, nothing is held of them.
 func TestUnreadAnswersAreBounded(t *testing.T) {
+	t.Parallel()
 	const asked = 30 // of 12 MiB each
 	root := t.TempDir()
 	writeFile(t, filepath.Join(root, "long", "SKILL.md"), []byte("---\nname: long\ndescription: Long.\n---\n"))

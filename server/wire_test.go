@@ -49,6 +49,7 @@ const patience = 30 * time.Second
 // WORKSPACE stands for the handle that the server gave last. The section
 // options holds what newFixture takes.
 func TestWire(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../testdata/rpc/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no conversations: %v", err)
@@ -287,6 +288,7 @@ func must(t *testing.T, err error) {
 
 // TestWireCodes checks that every code a client can see is in a conversation.
 func TestWireCodes(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../testdata/rpc/*.txtar")
 	if err != nil {
 		t.Fatal(err)

@@ -140,6 +140,7 @@ func (f *fixture) listenStdio(t *testing.T, transport string, uris []string) <-c
 // TestWorkspaceNews: who subscribed hears of what runs and tools change, when
 // they have ended, and of nothing else.
 func TestWorkspaceNews(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	for _, transport := range []string{"stdio legacy", "stdio modern", "HTTP legacy", "HTTP modern"} {
 		t.Run(transport, func(t *testing.T) {
@@ -171,6 +172,7 @@ func TestWorkspaceNews(t *testing.T) {
 // TestWorkspaceNewsOfAll: a subscription to the whole workspace hears of
 // everything but what is the sandbox's own.
 func TestWorkspaceNewsOfAll(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	l := listen(t, "stdio legacy", "")
 	if got := l.told(t); !slices.Equal(got, []string{""}) {
@@ -193,6 +195,7 @@ func TestWorkspaceNewsOfAll(t *testing.T) {
 // TestWorkspaceNewsDuringRun: what a program changes is told of when it has
 // ended, and not before.
 func TestWorkspaceNewsDuringRun(t *testing.T) {
+	t.Parallel()
 	needBash(t)
 	l := listen(t, "stdio legacy", "there")
 	ended := make(chan struct{})
@@ -228,6 +231,7 @@ func TestWorkspaceNewsDuringRun(t *testing.T) {
 // TestWorkspaceNewsOfTheEnd: subscribers hear that a workspace has expired,
 // and reads say so.
 func TestWorkspaceNewsOfTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []string{"stdio legacy", "stdio modern", "HTTP legacy", "HTTP modern"} {
 		t.Run(transport, func(t *testing.T) {
 			l := listen(t, transport, "there", "none")
@@ -259,6 +263,7 @@ func TestWorkspaceNewsOfTheEnd(t *testing.T) {
 
 // TestWorkspaceNewsEnds: who has unsubscribed hears nothing more.
 func TestWorkspaceNewsEnds(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, testdata.Valid(), "toolset=workspace")
 	workspace, err := f.workspaces.Create("")
 	must(t, err)
