@@ -24,72 +24,46 @@ import (
 // Code is the stable name of a kind of failure.
 type Code string
 
-// The codes. Their meanings stand in [Codes].
-const (
-	SkillNotFound      Code = "skill_not_found"
-	InvalidFrontmatter Code = "invalid_frontmatter"
-	FileNotFound       Code = "file_not_found"
-	InvalidPath        Code = "invalid_path"
-	PathEscape         Code = "path_escape"
-	IsDirectory        Code = "is_directory"
-	NotDirectory       Code = "not_directory"
-	SpecialFile        Code = "special_file"
-	OutOfRange         Code = "out_of_range"
-	TooLarge           Code = "too_large"
-	NotText            Code = "not_text"
-	TextNotFound       Code = "text_not_found"
-	TextNotUnique      Code = "text_not_unique"
-	PermissionDenied   Code = "permission_denied"
-	InvalidArguments   Code = "invalid_arguments"
-	InvalidCursor      Code = "invalid_cursor"
-	ToolNotFound       Code = "tool_not_found"
-	InvalidTools       Code = "invalid_tools"
-	ExecutionFailed    Code = "execution_failed"
-	ExecutionTimeout   Code = "execution_timeout"
-	ExecutionCanceled  Code = "execution_canceled"
-	OutputLimit        Code = "output_limit"
-	SandboxUnavailable Code = "sandbox_unavailable"
-	SandboxBusy        Code = "sandbox_busy"
-	SandboxSetup       Code = "sandbox_setup"
-	WorkspaceUnknown   Code = "workspace_unknown"
-	WorkspaceExpired   Code = "workspace_expired"
-	WorkspaceFull      Code = "workspace_full"
-	WorkspaceLimit     Code = "workspace_limit"
-	Internal           Code = "internal_error"
+// Codes says what every code means; the table in docs/tools-and-errors.md is checked against it.
+var Codes = map[Code]string{}
+
+// The codes.
+var (
+	SkillNotFound      = meaning("skill_not_found", "No skill has that name.")
+	InvalidFrontmatter = meaning("invalid_frontmatter", "The skill's entry document cannot be parsed any more.")
+	FileNotFound       = meaning("file_not_found", "The skill or workspace has no such file.")
+	InvalidPath        = meaning("invalid_path", "The path is empty, absolute, holds `..`, a backslash or NUL, or the URI is malformed.")
+	PathEscape         = meaning("path_escape", "A link leads out of the skill or workspace, or is in the way of writing.")
+	IsDirectory        = meaning("is_directory", "A directory was given where a file is needed.")
+	NotDirectory       = meaning("not_directory", "A file was given where a directory is needed.")
+	SpecialFile        = meaning("special_file", "A device, FIFO or socket is never served, nor written to.")
+	OutOfRange         = meaning("out_of_range", "Offset or length lie outside the file.")
+	TooLarge           = meaning("too_large", "The file, the text for it, or the skill whose program is to run is over the hard limit.")
+	NotText            = meaning("not_text", "The file is not UTF-8 text, so it cannot be edited.")
+	TextNotFound       = meaning("text_not_found", "The text to be replaced is not in the file.")
+	TextNotUnique      = meaning("text_not_unique", "The text to be replaced is in the file more than once.")
+	PermissionDenied   = meaning("permission_denied", "The skill's allowed-tools, or the file's permissions, forbid it.")
+	InvalidArguments   = meaning("invalid_arguments", "The tool's arguments do not fit its schema.")
+	InvalidCursor      = meaning("invalid_cursor", "The cursor is none that this server gave.")
+	ToolNotFound       = meaning("tool_not_found", "The skill's tools.json has no such tool.")
+	InvalidTools       = meaning("invalid_tools", "The skill's tools.json cannot be used.")
+	ExecutionFailed    = meaning("execution_failed", "The program exited with a code other than 0, or was ended by a signal.")
+	ExecutionTimeout   = meaning("execution_timeout", "The program ran longer than its limit and was killed.")
+	ExecutionCanceled  = meaning("execution_canceled", "The caller went away or canceled, and the program was killed.")
+	OutputLimit        = meaning("output_limit", "The program wrote more than the limit and was killed.")
+	SandboxUnavailable = meaning("sandbox_unavailable", "Nothing can be run: no sandbox is configured or available.")
+	SandboxBusy        = meaning("sandbox_busy", "So many programs wait to be run, or requests to be answered, that no more are taken.")
+	SandboxSetup       = meaning("sandbox_setup", "The program could not be started: a script or interpreter is missing or unusable, or the skill changes all the time.")
+	WorkspaceUnknown   = meaning("workspace_unknown", "No workspace has that handle.")
+	WorkspaceExpired   = meaning("workspace_expired", "The workspace's lifetime is over.")
+	WorkspaceFull      = meaning("workspace_full", "The workspace holds more bytes or files than it may, or directories that cannot be looked into.")
+	WorkspaceLimit     = meaning("workspace_limit", "Too many workspaces are in use.")
+	Internal           = meaning("internal_error", "A fault of the server; its log says more.")
 )
 
-// Codes says what every code means; the table in docs/tools-and-errors.md is checked against it.
-var Codes = map[Code]string{
-	SkillNotFound:      "No skill has that name.",
-	InvalidFrontmatter: "The skill's entry document cannot be parsed any more.",
-	FileNotFound:       "The skill or workspace has no such file.",
-	InvalidPath:        "The path is empty, absolute, holds `..`, a backslash or NUL, or the URI is malformed.",
-	PathEscape:         "A link leads out of the skill or workspace, or is in the way of writing.",
-	IsDirectory:        "A directory was given where a file is needed.",
-	NotDirectory:       "A file was given where a directory is needed.",
-	SpecialFile:        "A device, FIFO or socket is never served, nor written to.",
-	OutOfRange:         "Offset or length lie outside the file.",
-	TooLarge:           "The file, the text for it, or the skill whose program is to run is over the hard limit.",
-	NotText:            "The file is not UTF-8 text, so it cannot be edited.",
-	TextNotFound:       "The text to be replaced is not in the file.",
-	TextNotUnique:      "The text to be replaced is in the file more than once.",
-	PermissionDenied:   "The skill's allowed-tools, or the file's permissions, forbid it.",
-	InvalidArguments:   "The tool's arguments do not fit its schema.",
-	InvalidCursor:      "The cursor is none that this server gave.",
-	ToolNotFound:       "The skill's tools.json has no such tool.",
-	InvalidTools:       "The skill's tools.json cannot be used.",
-	ExecutionFailed:    "The program exited with a code other than 0, or was ended by a signal.",
-	ExecutionTimeout:   "The program ran longer than its limit and was killed.",
-	ExecutionCanceled:  "The caller went away or canceled, and the program was killed.",
-	OutputLimit:        "The program wrote more than the limit and was killed.",
-	SandboxUnavailable: "Nothing can be run: no sandbox is configured or available.",
-	SandboxBusy:        "So many programs wait to be run, or requests to be answered, that no more are taken.",
-	SandboxSetup:       "The program could not be started: a script or interpreter is missing or unusable, or the skill changes all the time.",
-	WorkspaceUnknown:   "No workspace has that handle.",
-	WorkspaceExpired:   "The workspace's lifetime is over.",
-	WorkspaceFull:      "The workspace holds more bytes or files than it may, or directories that cannot be looked into.",
-	WorkspaceLimit:     "Too many workspaces are in use.",
-	Internal:           "A fault of the server; its log says more.",
+func meaning(code Code, text string) Code {
+	Codes[code] = text
+	return code
 }
 
 // Failure is an error as clients see it.

@@ -73,11 +73,18 @@ func (u *Updates) subscribable(uri string) bool {
 
 // notify notifies those who subscribed to a URI that changed.
 func (u *Updates) notify(changed func(uri string) bool) {
+	u.eachSubscribed(func(c *client.Client, uri string) {
+		if changed(uri) {
+			c.Notify(client.Updated(uri))
+		}
+	})
+}
+
+// eachSubscribed calls visit with each client and each URI that it subscribed to.
+func (u *Updates) eachSubscribed(visit func(c *client.Client, uri string)) {
 	for c, uris := range u.Subscriptions.Wanted() {
 		for _, uri := range uris {
-			if changed(uri) {
-				c.Notify(client.Updated(uri))
-			}
+			visit(c, uri)
 		}
 	}
 }

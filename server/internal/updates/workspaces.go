@@ -5,6 +5,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
@@ -13,7 +14,7 @@ import (
 const maxStates = 1000
 
 // noteState notes in which state a new subscriber finds a file of a workspace.
-// The subscription is there by then: see prune.
+// The subscription is there by then: see [Updates.WorkspaceChanged].
 func (u *Updates) noteState(uri string) {
 	if !strings.HasPrefix(uri, workspace.Scheme) {
 		return
@@ -58,36 +59,25 @@ func (u *Updates) WorkspaceChanged(ws workspaces.Workspace) {
 		return
 	}
 	defer dir.Close()
-	u.prune(states)
-	changed := map[string]bool{}
-	for uri, before := range states {
-		_, file, _ := workspace.ParseURI(uri)
-		if strings.HasPrefix(file, sandbox.PrivateDir+"/") {
-			continue // a saved output stays as it is
+	// A state without subscription is forgotten. None is noted meanwhile, and one
+	// that was has had its subscription before.
+	kept, changed := map[string]string{}, map[string]bool{}
+	u.eachSubscribed(func(_ *client.Client, uri string) {
+		before, noted := states[uri]
+		if _, looked := kept[uri]; looked || !noted {
+			return
 		}
-		if now := dir.State(file); now != before {
-			states[uri], changed[uri] = now, true
+		kept[uri] = before
+		if _, file, _ := workspace.ParseURI(uri); !strings.HasPrefix(file, sandbox.PrivateDir+"/") { // a saved output stays as it is
+			kept[uri] = dir.State(file)
 		}
-	}
+		if kept[uri] != before {
+			changed[uri] = true
+		}
+	})
+	u.states[ws.Handle] = kept
 	if len(changed) > 0 {
 		u.notify(func(uri string) bool { return changed[uri] })
-	}
-}
-
-// prune forgets states without subscription. The lock is held,
-// so that no state is noted meanwhile, and a state that was has had its
-// subscription before.
-func (u *Updates) prune(states map[string]string) {
-	wanted := map[string]bool{}
-	for _, uris := range u.Subscriptions.Wanted() {
-		for _, uri := range uris {
-			wanted[uri] = true
-		}
-	}
-	for uri := range states {
-		if !wanted[uri] {
-			delete(states, uri)
-		}
 	}
 }
 
