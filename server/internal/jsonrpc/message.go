@@ -99,9 +99,6 @@ func isID(value json.RawMessage) bool {
 
 // Refusal is the answer to what is no message, or whose id is not known.
 func Refusal(code int, text string) []byte {
-	encoded, err := json.Marshal(mcp.NewJSONRPCError(mcp.NewRequestId(nil), code, text, nil))
-	if err != nil {
-		return []byte("{}") // of parts that can be encoded
-	}
+	encoded, _ := json.Marshal(mcp.NewJSONRPCError(mcp.NewRequestId(nil), code, text, nil)) // of texts
 	return encoded
 }

@@ -95,10 +95,7 @@ func libraryID(id json.RawMessage) json.RawMessage {
 	if json.Unmarshal(id, &value) != nil {
 		return id
 	}
-	written, err := json.Marshal(value)
-	if err != nil {
-		return id
-	}
+	written, _ := json.Marshal(value) // of what was JSON
 	return written
 }
 
@@ -118,10 +115,7 @@ func disguised(message json.RawMessage) json.RawMessage {
 		}
 		fields["params"], _ = json.Marshal(kept)
 	}
-	encoded, err := json.Marshal(fields)
-	if err != nil {
-		return message
-	}
+	encoded, _ := json.Marshal(fields) // of parts that were JSON
 	return encoded
 }
 
@@ -186,10 +180,7 @@ func (a *answer) merged(library json.RawMessage) json.RawMessage {
 	delete(fields, "resources")
 	delete(fields, "nextCursor")
 	_ = json.Unmarshal(a.result, &fields) // which keeps the others
-	whole, err := json.Marshal(fields)
-	if err != nil {
-		return library
-	}
+	whole, _ := json.Marshal(fields)      // of parts that were JSON
 	return whole
 }
 
@@ -243,9 +234,6 @@ func Refusal(head jsonrpc.Message, f *failure.Failure) []byte {
 	} else {
 		answer["error"] = f.RPCError()
 	}
-	encoded, err := json.Marshal(answer)
-	if err != nil {
-		return []byte("{}") // of parts that were JSON
-	}
+	encoded, _ := json.Marshal(answer) // of texts, and of what was JSON
 	return encoded
 }

@@ -27,8 +27,6 @@ const (
 
 var errTooManyBodies = errors.New("too many long messages at once")
 
-func newBodies() *budget { return &budget{most: largeBodyBytes, mostOfOne: largeBodyBytes} }
-
 // readMessage reads the body of a request and what it says of itself, or
 // answers what is no message. A request without a body has an empty one.
 // release is to be called when the request is over.

@@ -14,7 +14,7 @@ import (
 // they are still being read or are being answered, and short ones always get
 // through.
 func TestBodiesAreBounded(t *testing.T) {
-	b := newBodies()
+	b := newBudget(largeBodyBytes, largeBodyBytes)
 	const message = `{"method":"ping"}`
 	long := append([]byte(message), bytes.Repeat([]byte(" "), jsonrpc.MaxMessageBytes-len(message))...)
 	read := func(body io.Reader) (status int, release func()) {

@@ -12,6 +12,10 @@ type budget struct {
 	byCaller map[string]int64
 }
 
+func newBudget(most, mostOfOne int64) *budget {
+	return &budget{most: most, mostOfOne: mostOfOne, byCaller: map[string]int64{}}
+}
+
 // share is what one request has of a budget.
 type share struct {
 	of     *budget
@@ -44,9 +48,6 @@ func (s *share) release() {
 // add changes the sums; the caller holds the lock.
 func (s *share) add(more int64) {
 	b := s.of
-	if b.byCaller == nil {
-		b.byCaller = map[string]int64{}
-	}
 	s.held += more
 	b.held += more
 	if b.byCaller[s.caller] += more; b.byCaller[s.caller] == 0 {

@@ -20,8 +20,6 @@ const (
 	unreadTimeout = time.Minute
 )
 
-func newUnread() *budget { return &budget{most: unreadBytes, mostOfOne: unreadBytesOfOne} }
-
 // whileUnread has what [request.Reserve] takes for a request counted until done
 // is called, and calls long for an answer that is long. On stdio turns and the
 // outbox bound the same.

@@ -51,7 +51,8 @@ type Server struct {
 
 // New returns a server whose clients' requests end with ctx.
 func New(ctx context.Context, opts Options) *Server {
-	shared := &shared{Options: opts, bodies: newBodies(), unread: newUnread()}
+	shared := &shared{Options: opts, bodies: newBudget(largeBodyBytes, largeBodyBytes),
+		unread: newBudget(unreadBytes, unreadBytesOfOne)}
 	endpoint := newMCPEndpoint(ctx, shared)
 	sse := &sseEndpoint{shared: shared, sessions: map[string]*sseSession{}}
 	mux := http.NewServeMux()
