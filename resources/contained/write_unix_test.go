@@ -182,6 +182,13 @@ func TestWriteRace(t *testing.T) {
 	naive := func(dir string) {
 		spot := filepath.Join(dir, "spot")
 		if info, err := os.Lstat(spot); err == nil && info.IsDir() {
+			// Between the look and the writing the program has its turn.
+			for err != nil || info.Mode()&fs.ModeSymlink == 0 {
+				if time.Now().After(deadline) {
+					return
+				}
+				info, err = os.Lstat(spot)
+			}
 			// O_NONBLOCK, so that no FIFO ends the attack.
 			if file, err := os.OpenFile(filepath.Join(spot, "file"), os.O_WRONLY|os.O_CREATE|syscall.O_NONBLOCK, 0o644); err == nil {
 				_, _ = file.WriteString("from inside")
