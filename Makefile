@@ -1,11 +1,13 @@
-# make build    bin/skills-mcp
-# make run      build it and serve the sample skills on loopback
-# make test     every check and every test; what cannot run here says why
-# make test-vm  tests of the sandboxes in virtual machines
-# make image    the container image for --sandbox=docker
+# make build     bin/skills-mcp
+# make run       build it and serve the sample skills on loopback
+# make check     every check, and the core of every behaviour
+# make test      every check, and every behaviour once
+# make test-all  every check, and every behaviour in every variant
+# make image     the container image for --sandbox=docker
 #
 # Go, make and a POSIX system with bash are enough for these. `make test-setup`
-# installs what the tests drive besides (Docker, OpenSSH, Node.js, Python, QEMU).
+# installs what the tests drive besides (Docker, OpenSSH, Node.js, Python, QEMU);
+# what cannot run here is listed at the end.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -23,16 +25,24 @@ VERSION ?= $(patsubst v%,%,$(shell git describe --tags --always --dirty 2>/dev/n
 RACE := $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && echo -race)
 
 # Pinned here and not in go.mod: no dependency of a linter becomes one of ours.
-STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOLANGCI    := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
 # The go tool leaves testdata out of "...", and that is where fixtures are made.
 PACKAGES := ./... ./testdata
 
+# The packages that take longest begin first. Tests wait more than they compute.
+LONGEST := ./sandbox/docker ./sandbox/local ./server ./integration
+GOTEST  := go test -json -p 4 -parallel 4
+
 # Platforms whose own files must compile too, tests included.
 CROSS := linux/arm64 darwin/arm64 windows/amd64
 
-.PHONY: build run image test test-vm unit lint cross vuln fuzz bench golden test-setup clean
+# $(call steps,NAME…) makes some targets, and prints what each took and all.
+steps = @TIMEFORMAT='make $@: %0R s'; \
+	time for step in $(1); do (TIMEFORMAT="make $$step: %0R s"; time $(MAKE) --no-print-directory $$step); done
+
+.PHONY: build run image check test test-all lint cross short unit variants rounds vuln fuzz bench golden test-setup clean
 
 build:
 	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/skills-mcp ./cmd/skills-mcp
@@ -44,27 +54,36 @@ run: build
 image:
 	sandbox/docker/build-image
 
-test: lint cross unit
+check: ; $(call steps,lint cross short)
 
-# The filter leaves what a reader wants of -v: skips with their reasons,
-# failures with their logs, and each package's closing line.
+test: ; $(call steps,lint cross unit)
+
+test-all: ; $(call steps,lint cross variants)
+
+# testreport leaves what a reader wants: failures with their logs, what was left
+# out, and the slowest tests.
+short:
+	go test -short -json $(PACKAGES) 2>&1 | go run ./integration/testreport
+
 unit:
 	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"
-	integration/leftovers go test $(RACE) -timeout $(TESTTIMEOUT) -v $(PACKAGES) 2>&1 \
-	| { grep --line-buffered -vE '^(=== |[[:space:]]*--- PASS|PASS$$)' || true; }
+	integration/leftovers $(GOTEST) $(RACE) -timeout $(TESTTIMEOUT) $(LONGEST) $(PACKAGES) 2>&1 | go run ./integration/testreport
 
-# Emulated, where the processor's virtualization cannot be used.
-test-vm:
+# Virtual machines are emulated where the processor's virtualization cannot be
+# used.
+variants:
 	integration/vm/image --engines
-	SKILLS_MCP_REQUIRE=vm go test -timeout 90m -v ./integration/vm -all
+	SKILLS_MCP_TEST=all $(MAKE) unit TESTTIMEOUT=90m
+
+# What is short enough of the variants for every change: the local sandbox as
+# an ordinary user too, and every kill.
+rounds:
+	SKILLS_MCP_TEST=all $(MAKE) unit LONGEST= PACKAGES=./sandbox/local
 
 lint:
-	@unformatted="$$(gofmt -l -s .)"; \
-	[ -z "$$unformatted" ] || { printf 'gofmt -s would change:\n%s\n' "$$unformatted"; exit 1; }
-	go vet $(PACKAGES)
-	$(STATICCHECK) $(PACKAGES)
+	$(GOLANGCI) run --allow-parallel-runners $(PACKAGES)
 	go mod tidy -diff
-	cd integration/gosdk && go vet . && $(STATICCHECK) . && go mod tidy -diff
+	cd integration/gosdk && $(GOLANGCI) run --allow-parallel-runners . && go mod tidy -diff
 
 cross:
 	@for platform in $(CROSS); do \

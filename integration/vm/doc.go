@@ -9,6 +9,6 @@
 // virtualization cannot be used, QEMU emulates a processor.
 //
 // A machine without systemd shows in half a minute what no other test does;
-// `make test-vm` boots all machines, and runs every test of the local sandbox
+// `make test-all` boots all machines, and runs every test of the local sandbox
 // too. The engines run the image that they are given by this machine's engine.
 package vm

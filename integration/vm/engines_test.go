@@ -23,9 +23,7 @@ var containers = []string{
 // Engines of an ordinary user, to whom systemd has delegated control groups for
 // memory and processes. The test is not parallel: its programs have deadlines.
 func TestRootlessEngines(t *testing.T) {
-	if !*all {
-		t.Skip("takes minutes; make test-vm runs it")
-	}
+	testenv.Variant(t, "engines of an ordinary user, in a machine")
 	m := machine{arch: *arch, root: "engines", script: "engines"}
 	testenv.Need(t, "vm", errors.Join(m.missing(), missingImage(*arch)))
 	m.payload = pack(t, map[string]string{

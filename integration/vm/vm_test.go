@@ -12,10 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
-var (
-	all  = flag.Bool("all", false, "boot all machines and run all tests in them")
-	arch = flag.String("arch", runtime.GOARCH, "the processor of the machines")
-)
+var arch = flag.String("arch", runtime.GOARCH, "the processor of the machines")
 
 // bounds are the tests that show what the cases are about.
 var bounds = []string{"TestBoundsAreStated", "TestMemoryIsBounded", "TestScopeThatHasEndedIsReplaced"}
@@ -23,6 +20,7 @@ var bounds = []string{"TestBoundsAreStated", "TestMemoryIsBounded", "TestScopeTh
 // Without systemd, a cgroup is the server's where it is root's, where it was
 // delegated to its user, or where the server is alone in it.
 func TestWithoutSystemd(t *testing.T) {
+	testenv.Slow(t, "boots a machine")
 	t.Parallel()
 	runLocal(t, "plain", []string{
 		"user-without-delegation", "root-in-the-root", "root-among-others", "root-alone", "root-alone-again",
@@ -34,9 +32,7 @@ func TestWithoutSystemd(t *testing.T) {
 // delegates one on request.
 func TestWithSystemd(t *testing.T) {
 	t.Parallel()
-	if !*all {
-		t.Skip("takes minutes; make test-vm runs it")
-	}
+	testenv.Variant(t, "the local sandbox in a machine with systemd")
 	runLocal(t, "systemd", []string{
 		"root-service", "root-delegated-service", "root-session",
 		"user-service-of-the-system", "user-delegated-service", "user-session", "user-session-with-manager",
@@ -50,7 +46,7 @@ func runLocal(t *testing.T, script string, want, everything []string) {
 	m := machine{arch: *arch, root: "root", script: script}
 	testenv.Need(t, "vm", m.missing())
 	files := map[string]string{"package.test": buildTests(t, "../../sandbox/local"), "tests": list(t, bounds)}
-	if *all {
+	if testenv.All(t) {
 		files["every-test"] = list(t, testsOf(t, "../../sandbox/local"))
 		files["ESCAPES.md"] = "../../sandbox/ESCAPES.md"
 		want = append(want, everything...)

@@ -57,7 +57,7 @@ func sharesLock(name string) error {
 	}
 	defer file.Close()
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != unix.EWOULDBLOCK {
-		return fmt.Errorf("%w: %v", errNotSecret, err)
+		return fmt.Errorf("%w: %w", errNotSecret, err)
 	}
 	return nil
 }
