@@ -1,13 +1,13 @@
 package catalog_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 )
 
 // skillText is an entry document without faults.
@@ -31,12 +31,7 @@ func plant(t testing.TB, files map[string]string) string {
 // write writes a file, and the directories that it needs.
 func write(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testfiles.Write(t, path, text)
 }
 
 // check fails the test on an error of setting it up.

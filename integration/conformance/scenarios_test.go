@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 )
 
 // The protocol versions that the suite knows.
@@ -153,14 +155,14 @@ func manySkills(t *testing.T) string {
 	makeManySkills.Do(func() {
 		wide := filepath.Join(root, "a-wide-one")
 		writeSkill(t, wide, "Has more files than a page of resources/directory/read.")
-		writeFile(t, filepath.Join(wide, "0-first", "note.md"), "Below.\n")
+		testfiles.Write(t, filepath.Join(wide, "0-first", "note.md"), "Below.\n")
 		for i := range 509 {
-			writeFile(t, filepath.Join(wide, fmt.Sprintf("note-%03d.md", i)), fmt.Sprintf("Note %d.\n", i))
+			testfiles.Write(t, filepath.Join(wide, fmt.Sprintf("note-%03d.md", i)), fmt.Sprintf("Note %d.\n", i))
 		}
 		for i := range 150 {
 			dir := filepath.Join(root, fmt.Sprintf("skill-%03d", i))
 			writeSkill(t, dir, fmt.Sprintf("Is number %d of many.", i))
-			writeFile(t, filepath.Join(dir, "references", "more.md"), "More.\n")
+			testfiles.Write(t, filepath.Join(dir, "references", "more.md"), "More.\n")
 		}
 	})
 	return root
@@ -171,16 +173,6 @@ var makeManySkills sync.Once
 // writeSkill writes the SKILL.md of the skill in dir.
 func writeSkill(t *testing.T, dir, description string) {
 	t.Helper()
-	writeFile(t, filepath.Join(dir, "SKILL.md"),
+	testfiles.Write(t, filepath.Join(dir, "SKILL.md"),
 		fmt.Sprintf("---\nname: %s\ndescription: %s\n---\n\nDo nothing.\n", filepath.Base(dir), description))
-}
-
-func writeFile(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

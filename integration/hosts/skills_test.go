@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 )
 
 // samples is the root of the skills that the project ships as examples.
@@ -40,10 +42,5 @@ func writeSkill(t *testing.T, root, name, body string) {
 // writeFile writes an executable file and the directories above it.
 func writeFile(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testfiles.WriteMode(t, file, text, 0o755)
 }

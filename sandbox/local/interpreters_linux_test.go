@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 )
@@ -134,9 +135,7 @@ func elsewhere(t *testing.T) string {
 
 func writeFile(t *testing.T, name, content string, mode os.FileMode) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(content), mode)); err != nil {
-		t.Fatal(err)
-	}
+	testfiles.WriteMode(t, name, content, mode)
 }
 
 // An interpreter that could not work inside does not stand in the way of one
