@@ -175,7 +175,7 @@ func corrupt(archive string, at int) string {
 	return archive[:at] + string(archive[at]^0x55) + archive[at+1:]
 }
 
-// central gives the offset of the first central directory header (APPNOTE
+// central returns the offset of the first central directory header (APPNOTE
 // 4.3.12).
 func central(archive string) int { return strings.Index(archive, "PK\x01\x02") }
 

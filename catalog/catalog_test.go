@@ -15,7 +15,7 @@ func skillText(name, description string) string {
 	return "---\nname: " + name + "\ndescription: " + description + "\n---\n# " + name + "\n"
 }
 
-// plant writes files into a new directory and gives its real path.
+// plant writes files into a new directory and returns its real path.
 func plant(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -88,7 +88,7 @@ func lookup(t testing.TB, s *catalog.Snapshot, name string) *catalog.Skill {
 	return skill
 }
 
-// rules gives the names of the rules that were broken, sorted.
+// rules returns the names of the rules that were broken, sorted.
 func rules(problems []catalog.Problem) string {
 	var all []string
 	for _, p := range problems {

@@ -8,7 +8,7 @@ import (
 
 // The bounds of a scan are too wide for a test to reach with real files.
 
-// NarrowScan sets tighter bounds and gives what sets them back.
+// NarrowScan sets tighter bounds and returns what sets them back.
 func NarrowScan(depth, dirs, entries, skills int) (restore func()) {
 	old := scanBounds
 	scanBounds = bounds{depth, dirs, entries, skills}

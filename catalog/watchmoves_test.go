@@ -138,7 +138,7 @@ func TestWatchIsReplaced(t *testing.T) {
 }
 
 // TestWatchSoak makes operations on directories at random, as fast as it can,
-// while scans run. In the end the catalog must be what it is opened anew, and
+// while scans run. In the end the catalog must be what it is when opened again, and
 // an edit anywhere must be told.
 func TestWatchSoak(t *testing.T) {
 	operations := 50_000
@@ -171,7 +171,7 @@ func TestWatchSoak(t *testing.T) {
 	})
 }
 
-// settled waits until the catalog is what it is opened anew.
+// settled waits until the catalog is what it is when opened again.
 func (f *follower) settled(root string) {
 	f.t.Helper()
 	options := cmp.Options{cmp.AllowUnexported(), cmpopts.IgnoreUnexported(catalog.Skill{}), cmpopts.EquateEmpty()}

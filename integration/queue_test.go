@@ -40,7 +40,7 @@ func (w *wire) exec(t *testing.T, token, command string) (id int) {
 	})
 }
 
-// progress gives the next line of progress under a token.
+// progress returns the next line of progress under a token.
 func (w *wire) progress(t *testing.T, token string) string {
 	t.Helper()
 	var params struct{ ProgressToken, Message string }

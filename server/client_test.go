@@ -242,7 +242,7 @@ func (r ran) exit() int {
 	return *r.ExitCode
 }
 
-// readURI reads a resource, or gives the error.
+// readURI reads a resource, or returns the error.
 func (c *client) readURI(t *testing.T, uri string) (contents, *rpcFault) {
 	t.Helper()
 	r := c.ask(t, "resources/read", map[string]any{"uri": uri})

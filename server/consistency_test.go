@@ -82,7 +82,7 @@ func getNote(t *testing.T, url string) (body []byte) {
 	return body
 }
 
-// entryVersions asks skills/get, and gives each file's version.
+// entryVersions asks skills/get, and returns each file's version.
 func entryVersions(t *testing.T, url string, editor *editor) map[string]int {
 	body := getNote(t, url)
 	var got struct {

@@ -40,7 +40,7 @@ func goneFixture(t *testing.T) (*fixture, attended) {
 	}), a
 }
 
-// begins waits until a run has begun, and gives its workspace.
+// begins waits until a run has begun, and returns its workspace.
 func (a attended) begins(t *testing.T) string {
 	t.Helper()
 	select {

@@ -189,7 +189,7 @@ func (h hostileSkills) testLists(t *testing.T) {
 	}
 }
 
-// found gives the names and the descriptions of findSkills, all pages of it.
+// found returns the names and the descriptions of findSkills, all pages of it.
 func (h hostileSkills) found(t *testing.T, query string) (names, descriptions []string) {
 	t.Helper()
 	arguments := map[string]any{"query": query}

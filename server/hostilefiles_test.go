@@ -35,7 +35,7 @@ func (h hostileSkills) testSpecialFiles(t *testing.T) {
 	}
 }
 
-// children gives the URIs of a directory, all pages of it.
+// children returns the URIs of a directory, all pages of it.
 func (h hostileSkills) children(t *testing.T, uri string) (uris []string) {
 	t.Helper()
 	params := map[string]any{"uri": uri}

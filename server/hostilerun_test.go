@@ -60,7 +60,7 @@ func (h hostileSkills) testTools(t *testing.T) {
 	}
 }
 
-// toolNames gives the names that stand in a tools.json, however it is
+// toolNames returns the names that stand in a tools.json, however it is
 // otherwise, and one that does not.
 func toolNames(t *testing.T, file string) []string {
 	t.Helper()
@@ -235,7 +235,7 @@ func (h hostileSkills) readLeavings(t *testing.T) {
 	}
 }
 
-// processesOf gives the processes whose environment names a copy of the skill
+// processesOf returns the processes whose environment names a copy of the skill
 // in that directory: what a run started, and what that started.
 func (f *fixture) processesOf(t *testing.T, skill string) (found []string) {
 	t.Helper()

@@ -12,7 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/testdata"
 )
 
-// stall sends a request whose body stops before its end, and gives the
+// stall sends a request whose body stops before its end, and returns the
 // connection.
 func stall(t *testing.T, url, method, path string, sent int) net.Conn {
 	t.Helper()

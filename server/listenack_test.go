@@ -72,7 +72,7 @@ func TestListenStdioForNothing(t *testing.T) {
 	}
 }
 
-// next gives the next message of the server.
+// next returns the next message of the server.
 func (p *player) next() []byte {
 	p.t.Helper()
 	select {

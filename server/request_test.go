@@ -22,7 +22,7 @@ func (f *fixture) request(t testing.TB, method string, params any, result any) {
 	}
 }
 
-// exchange sends one request and the end of input, and gives all that comes
+// exchange sends one request and the end of input, and returns all that comes
 // back.
 func (f *fixture) exchange(t testing.TB, method string, params any) []byte {
 	t.Helper()

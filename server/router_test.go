@@ -32,7 +32,7 @@ func paramsOf(method string) map[string]any {
 // httpCase is a request made in some way right or wrong.
 type httpCase struct {
 	name string
-	// build gives the message and the headers for a method.
+	// build returns the message and the headers for a method.
 	build func(t *testing.T, url, method string) (message any, headers []string)
 }
 

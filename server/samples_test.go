@@ -38,7 +38,7 @@ func (c *client) readFile(t *testing.T, name, path string) answer {
 	return c.call(t, "readResource", map[string]any{"name": name, "path": path})
 }
 
-// sample gives the text of a file of a sample.
+// sample returns the text of a file of a sample.
 func sample(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(testdata.Valid(), filepath.FromSlash(path)))
@@ -384,7 +384,7 @@ func TestSampleBrandKit(t *testing.T) {
 	)
 }
 
-// size gives width and height of a PNG in base64.
+// size returns width and height of a PNG in base64.
 func size(t *testing.T, encoded string) [2]int {
 	t.Helper()
 	data, err := base64.StdEncoding.DecodeString(encoded)

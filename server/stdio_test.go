@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// serveInput serves input that is there as a whole, and gives what came back,
+// serveInput serves input that is there as a whole, and returns what came back,
 // by id; what has none is under "null".
 func (f *fixture) serveInput(t *testing.T, input string) map[string][]reply {
 	t.Helper()

@@ -53,7 +53,7 @@ func (w *worker) replace(t *testing.T, path, old, replaced string) answer {
 	return w.call(t, "str_replace", map[string]any{"path": path, "old_str": old, "new_str": replaced})
 }
 
-// file gives what a file of the workspace holds.
+// file returns what a file of the workspace holds.
 func (w *worker) file(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(w.dir, name))

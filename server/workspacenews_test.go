@@ -22,7 +22,7 @@ type listener struct {
 // uri names a file of the workspace.
 func (l *listener) uri(file string) string { return "workspace://" + l.handle + "/" + file }
 
-// told gives the URIs of files that it was told of, until one that changes at
+// told returns the URIs of files that it was told of, until one that changes at
 // every call: notifications come in order, so all that came before are there.
 func (l *listener) told(t *testing.T) []string {
 	t.Helper()
@@ -110,7 +110,7 @@ func (l *listener) acknowledged(t *testing.T) {
 	}
 }
 
-// listenStdio gives the messages that a stdio client gets once it has
+// listenStdio returns the messages that a stdio client gets once it has
 // subscribed.
 func (f *fixture) listenStdio(t *testing.T, transport string, uris []string) <-chan string {
 	t.Helper()

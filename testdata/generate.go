@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Generate writes n small valid skills, named skill-00000 and up, and gives
+// Generate writes n small valid skills, named skill-00000 and up, and returns
 // the absolute path of their root. Descriptions differ; words such as
 // "invoices" and "Lisbon" recur in a known share of them: topics in every
 // tenth, places in every seventh.
@@ -43,7 +43,7 @@ type builder struct {
 	dir string
 }
 
-// path gives the absolute path of a slash-separated one, its parents made.
+// path returns the absolute path of a slash-separated one, its parents made.
 func (b builder) path(name string) string {
 	b.t.Helper()
 	full := filepath.Join(b.dir, filepath.FromSlash(name))

@@ -14,7 +14,7 @@ import (
 const HardLinkText = "This file lies outside of the skill and has a second name inside.\n"
 
 // CopyHostile copies the hostile skills below a temporary directory of t,
-// links kept as they are, adds what git cannot keep, and gives the root's
+// links kept as they are, adds what git cannot keep, and returns the root's
 // absolute path. The README.md of the root lists everything. What the
 // platform or the user could not make is logged.
 //

@@ -17,7 +17,7 @@ import (
 // link. It must never appear in anything that a server answers.
 const OutsideMarker = "skills-mcp-outside-marker"
 
-// Dir gives the absolute path of the testdata directory. Where the package
+// Dir returns the absolute path of the testdata directory. Where the package
 // was built with -trimpath, it is looked for above the working directory,
 // which go test sets to the directory of the tested package.
 func Dir() string {
@@ -44,11 +44,11 @@ func holdsSkills(dir string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Valid gives the absolute path of the root of the valid skills. All of them
+// Valid returns the absolute path of the root of the valid skills. All of them
 // load without a problem, in strict mode too. Nothing may be written there.
 func Valid() string { return filepath.Join(Dir(), "skills", "valid") }
 
-// Invalid gives the absolute path of the root of the skills at fault;
+// Invalid returns the absolute path of the root of the skills at fault;
 // [InvalidOutcomes] says what is expected of each. Nothing may be written
 // there.
 func Invalid() string { return filepath.Join(Dir(), "skills", "invalid") }

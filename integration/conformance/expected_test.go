@@ -53,7 +53,7 @@ func readExpected(t *testing.T) []expectation {
 	return known
 }
 
-// find gives the expectation that a check fails, or nil.
+// find returns the expectation that a check fails, or nil.
 func find(known []expectation, s scenario, version, check string) *expectation {
 	for i, e := range known {
 		if e.scenario == s.name && e.version == version && e.check == check {

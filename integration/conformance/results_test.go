@@ -47,7 +47,7 @@ func (o *outcome) addInspection(i inspection) {
 	o.inspections[i.command()] = append(o.inspections[i.command()], i.way())
 }
 
-// complete tells whether everything ran, and not only what -run named.
+// complete reports whether everything ran, and not only what -run named.
 func (o *outcome) complete() bool {
 	for _, s := range scenarios {
 		if len(o.scenarios[s.title()]) != len(s.versions) {
@@ -122,7 +122,7 @@ func (o *outcome) markdown(t *testing.T, known []expectation) string {
 	return b.String()
 }
 
-// cell tells how a scenario went at a version.
+// cell reports how a scenario went at a version.
 func (o *outcome) cell(s scenario, version string, known []expectation) string {
 	counts, ran := o.scenarios[s.title()][version]
 	switch {
@@ -141,7 +141,7 @@ func (o *outcome) cell(s scenario, version string, known []expectation) string {
 	return fmt.Sprintf("%d of %d (notes %s)", counts.passed, counts.passed+counts.failed, strings.Join(notes, ", "))
 }
 
-// reasons gives each reason once, in the order of expected.txt.
+// reasons returns each reason once, in the order of expected.txt.
 func reasons(known []expectation) []string {
 	var each []string
 	for _, e := range known {
@@ -152,7 +152,7 @@ func reasons(known []expectation) []string {
 	return each
 }
 
-// installed gives the version of a package from npm.
+// installed returns the version of a package from npm.
 func installed(t *testing.T, name string) string {
 	t.Helper()
 	encoded, err := os.ReadFile("node/node_modules/" + name + "/package.json")

@@ -133,10 +133,10 @@ func TestEveryScenarioIsConsidered(t *testing.T) {
 	}
 }
 
-// faultySkills gives a root with every fault that skills are known to have.
+// faultySkills returns a root with every fault that skills are known to have.
 func faultySkills(*testing.T) string { return faulty }
 
-// copyOfSamples gives a root that may be written to.
+// copyOfSamples returns a root that may be written to.
 func copyOfSamples(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -146,7 +146,7 @@ func copyOfSamples(t *testing.T) string {
 	return root
 }
 
-// manySkills gives a root, the same one to all, whose skills/list has several
+// manySkills returns a root, the same one to all, whose skills/list has several
 // pages and whose first skill's directory has several too, within the
 // extension's 512 files a skill.
 func manySkills(t *testing.T) string {

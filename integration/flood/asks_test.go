@@ -15,7 +15,7 @@ const asked = 2000
 type ask struct {
 	method string
 	params map[string]any
-	// taken tells that the client takes it back, after which no answer has to
+	// taken says that the client takes it back, after which no answer has to
 	// come; lasts, that none would come otherwise.
 	taken, lasts bool
 }

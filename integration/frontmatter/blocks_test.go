@@ -18,7 +18,7 @@ var oddHeads = []string{
 	"| # a", ">2 # a", "|\t", "|- \t# a",
 }
 
-// blockDocuments gives block scalars with every header and content, in the
+// blockDocuments returns block scalars with every header and content, in the
 // middle of a document and at its end.
 func blockDocuments() []document {
 	var documents []document

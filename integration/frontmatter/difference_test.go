@@ -57,7 +57,7 @@ func (o outcome) differs(theirs outcome, like likeness) string {
 	return like.compare("", o.value, theirs.value)
 }
 
-// kind names the intended difference that this is, or gives nothing.
+// kind names the intended difference that this is, or returns nothing.
 func (d difference) kind() string {
 	for _, kind := range intendedDifferences {
 		if slices.Contains(kind.readers, d.reader) && kind.covers(d) {
@@ -67,35 +67,35 @@ func (d difference) kind() string {
 	return ""
 }
 
-// weRefuse tells whether skills-mcp refuses for one of these rules what the
+// weRefuse reports whether skills-mcp refuses for one of these rules what the
 // reader reads.
 func (d difference) weRefuse(rules ...string) bool {
 	return d.theirs.refusal == "" && slices.Contains(rules, d.ours.refusal)
 }
 
-// theyRefuse tells whether the reader refuses, in words that contain these,
+// theyRefuse reports whether the reader refuses, in words that contain these,
 // what skills-mcp reads.
 func (d difference) theyRefuse(words string) bool {
 	return d.ours.refusal == "" && strings.Contains(d.theirs.refusal, words)
 }
 
-// warned tells whether skills-mcp reports this rule.
+// warned reports whether skills-mcp reports this rule.
 func (d difference) warned(rule string) bool { return slices.Contains(d.ours.rules, rule) }
 
-// asMeant tells whether skills-mcp reads what the document means, as the
+// asMeant reports whether skills-mcp reads what the document means, as the
 // JavaScript reader reads that.
 func (d difference) asMeant() bool {
 	return d.ours.refusal == "" && d.means != "" && d.ours.differs(d.meant, inJavaScript) == ""
 }
 
-// seconded tells whether another of the two readers that are asked for YAML
+// seconded reports whether another of the two readers that are asked for YAML
 // 1.2 makes of the document what skills-mcp does.
 func (d difference) seconded() bool {
 	return d.reader != javascript && d.ours.differs(d.javascript, inJavaScript) == "" ||
 		d.reader != core && d.ours.differs(d.core, inPython) == ""
 }
 
-// oddKey tells whether somebody saw a key that is no string.
+// oddKey reports whether somebody saw a key that is no string.
 func (d difference) oddKey() bool {
 	return d.javascript.oddKeys > 0 || slices.ContainsFunc(d.core.odd, func(odd string) bool { return strings.HasSuffix(odd, " as a key") })
 }

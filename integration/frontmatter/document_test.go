@@ -30,14 +30,14 @@ type document struct {
 	means string
 	// limit is the rule of YAML that the parser does not keep here, or empty.
 	limit string
-	// foreign tells that the document is a sample as it lies on disk, which
+	// foreign says that the document is a sample as it lies on disk, which
 	// may be excluded for what it says.
 	foreign bool
 	// template is yaml before the name was put in place.
 	template string
 }
 
-// named gives the document with its skill's name in place.
+// named returns the document with its skill's name in place.
 func (d document) named(name string) document {
 	d.template = d.yaml
 	d.yaml = strings.ReplaceAll(d.yaml, nameHere, name)
@@ -52,7 +52,7 @@ func (d document) named(name string) document {
 }
 
 // write puts the documents below a root, each in a directory named as its
-// skill, and gives them with their names in place.
+// skill, and returns them with their names in place.
 func write(t *testing.T, root string, documents []document) []document {
 	t.Helper()
 	written := make([]document, len(documents))

@@ -11,7 +11,7 @@ var forms = slices.Concat(
 	plainForms, quotedForms, commentForms, anchorForms, blockForms, keyForms,
 	explicitForms, flowForms, streamForms, characterForms, escapeForms)
 
-// formDocuments gives each form and each whole document.
+// formDocuments returns each form and each whole document.
 func formDocuments() []document {
 	var documents []document
 	for _, form := range forms {

@@ -31,7 +31,7 @@ func TestFrontmatterIsWhatYAMLReadersRead(t *testing.T) {
 	t.Logf("%s", summary(readings, used))
 }
 
-// unexplained gives the differences that are none of the intended ones, and
+// unexplained returns the differences that are none of the intended ones, and
 // counts those.
 func unexplained(readings []reading, used map[string]int) []difference {
 	var found []difference

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// generatedDocuments gives n documents made of everything that YAML has,
+// generatedDocuments returns n documents made of everything that YAML has,
 // nested at random. The same n and seed give the same documents.
 func generatedDocuments(n int, seed uint64) []document {
 	documents := make([]document, n)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// keys gives n keys that differ.
+// keys returns n keys that differ.
 func (g *generator) keys(n int) []string {
 	var keys, texts []string
 	for len(keys) < n {
@@ -27,7 +27,7 @@ func (g *generator) keys(n int) []string {
 	return keys
 }
 
-// plainKey tells whether a key may stand without quotes and is a string then.
+// plainKey reports whether a key may stand without quotes and is a string then.
 func plainKey(text string) bool {
 	return !slices.Contains([]string{"", "1", "10", "2", "true", "null", "~", "1.5", " a ", "a: b", "#", "- a", "a\tb\n", "\"", "'", "0x1"}, text)
 }
@@ -52,7 +52,7 @@ func (g *generator) phrase(n int) string {
 	return strings.Join(picked, " ")
 }
 
-// plainPhrase gives words of which the first may begin a plain scalar.
+// plainPhrase returns words of which the first may begin a plain scalar.
 func (g *generator) plainPhrase(n int) string {
 	first := pick(g, []string{"a", "Use", "when", "it's", "1.10", "~x", "-a", "é", "日本", "😀", "(a)", "$x", "/a", "\\x", ".x", "+x", "=", "<a>"})
 	if n == 1 {
@@ -78,7 +78,7 @@ func (g *generator) scalar(inFlow bool) string {
 	return g.phraseFor(inFlow)
 }
 
-// phraseFor gives a plain phrase that ends at no flow indicator.
+// phraseFor returns a plain phrase that ends at no flow indicator.
 func (g *generator) phraseFor(inFlow bool) string {
 	text := g.plainPhrase(1 + g.rand.IntN(6))
 	if inFlow {
@@ -87,7 +87,7 @@ func (g *generator) phraseFor(inFlow bool) string {
 	return text
 }
 
-// plain gives a plain scalar that is one wherever it stands.
+// plain returns a plain scalar that is one wherever it stands.
 func (g *generator) plain(inFlow bool) string {
 	for {
 		text := pick(g, plainScalars)
@@ -97,13 +97,13 @@ func (g *generator) plain(inFlow bool) string {
 	}
 }
 
-// plainAnywhere tells whether a text is a plain scalar and nothing else.
+// plainAnywhere reports whether a text is a plain scalar and nothing else.
 func plainAnywhere(text string) bool {
 	return !strings.ContainsAny(text[:1], "'\"!&*%@`|>#]}{[,?:-") &&
 		!strings.Contains(text, ": ") && !strings.Contains(text, " #") && !strings.Contains(text, " :") && !strings.HasSuffix(text, ":")
 }
 
-// anyText gives a text with everything that needs quotes or escapes.
+// anyText returns a text with everything that needs quotes or escapes.
 func (g *generator) anyText() string {
 	if g.chance(30) {
 		return pick(g, plainScalars)

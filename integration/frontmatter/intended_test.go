@@ -12,7 +12,7 @@ type intended struct {
 	// because says why, and where that is written.
 	because string
 	readers []string
-	// covers tells whether a difference is of this kind.
+	// covers reports whether a difference is of this kind.
 	covers func(d difference) bool
 }
 

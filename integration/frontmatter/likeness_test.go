@@ -43,7 +43,7 @@ func sameDouble(ours, theirs json.Number) bool {
 	return errA == nil && errB == nil && a == b
 }
 
-// compare gives the first place where two values differ and what stands
+// compare returns the first place where two values differ and what stands
 // there, or nothing.
 func (l likeness) compare(path string, ours, theirs any) string {
 	switch a := ours.(type) {
@@ -108,7 +108,7 @@ func (l likeness) compareObjects(path string, ours, theirs object) string {
 	return ""
 }
 
-// order gives the keys that keep their place.
+// order returns the keys that keep their place.
 func (l likeness) order(o object) []string {
 	var keys []string
 	for _, m := range o {

@@ -27,7 +27,7 @@ type outcome struct {
 	oddKeys, depth int
 	// odd names the types that a Python reader gave and JSON has not.
 	odd []string
-	// asked tells that the reader was asked at all.
+	// asked says that the reader was asked at all.
 	asked bool
 }
 
@@ -148,7 +148,7 @@ func readPython(ctx context.Context, env, texts []string) ([]pythonOutcome, erro
 // even where the machine is busy.
 const askedAtOnce = 400
 
-// ask gives a program the texts, some at a time, and decodes what it answers
+// ask returns a program the texts, some at a time, and decodes what it answers
 // to each.
 func ask[T any](ctx context.Context, env, texts []string, name string, args ...string) ([]T, error) {
 	var answers []T
@@ -177,7 +177,7 @@ func ask[T any](ctx context.Context, env, texts []string, name string, args ...s
 	return answers, nil
 }
 
-// output runs a program to its end and gives its stdout.
+// output runs a program to its end and returns its stdout.
 func output(ctx context.Context, env []string, stdin []byte, name string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, program.Patience)
 	defer cancel()

@@ -45,7 +45,7 @@ func nameless(yaml string) string { return documentName.ReplaceAllString(yaml, "
 
 var documentName = regexp.MustCompile(`document-[0-9]{5}`)
 
-// chunkBy gives runs of what has the same key.
+// chunkBy returns runs of what has the same key.
 func chunkBy(all []difference, key func(difference) string) iter.Seq[[]difference] {
 	return func(yield func([]difference) bool) {
 		for len(all) > 0 {
@@ -74,7 +74,7 @@ func (o outcome) String() string {
 	return fmt.Sprintf("%.300s", o.text)
 }
 
-// summary tells how much was compared with whom, and how often which intended
+// summary reports how much was compared with whom, and how often which intended
 // difference was met.
 func summary(readings []reading, used map[string]int) string {
 	asIs, yaml11 := 0, 0

@@ -20,7 +20,7 @@ const maxNestedBytes = 16 << 10
 // plainDescription is a description in one line and without quotes.
 var plainDescription = regexp.MustCompile(`(?m)^(description: )([^"'|>&*!\[{\r\n][^'\r\n]*)$`)
 
-// sampleDocuments gives every sample twice: as it lies on disk, and with its
+// sampleDocuments returns every sample twice: as it lies on disk, and with its
 // frontmatter as the value of a key, so that it is published whatever its
 // name and description are.
 func sampleDocuments(t *testing.T) []document {
@@ -46,7 +46,7 @@ func sampleDocuments(t *testing.T) []document {
 	return documents
 }
 
-// fromSample gives the documents that are made of one sample.
+// fromSample returns the documents that are made of one sample.
 func fromSample(origin string, text []byte) []document {
 	yaml, found := split(text)
 	if !found {
@@ -64,7 +64,7 @@ func fromSample(origin string, text []byte) []document {
 	}
 }
 
-// split gives the YAML between the delimiters, as the specification of
+// split returns the YAML between the delimiters, as the specification of
 // skills has them: lines of three hyphens, the first at the very beginning.
 func split(entry []byte) (string, bool) {
 	rest := bytes.TrimLeft(bytes.TrimPrefix(entry, []byte("\ufeff")), "\r\n")

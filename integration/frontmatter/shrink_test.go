@@ -13,7 +13,7 @@ const (
 	shrinkRounds    = 8
 )
 
-// shrink gives, for each document with a fault, the smallest one found that
+// shrink returns, for each document with a fault, the smallest one found that
 // still has a fault in front of the same reader, by leaving out lines.
 func shrink(t *testing.T, faults []difference) []difference {
 	t.Helper()
@@ -57,7 +57,7 @@ func shrink(t *testing.T, faults []difference) []difference {
 	return shrunk
 }
 
-// shorter gives the documents that are made by leaving out some lines: a half
+// shorter returns the documents that are made by leaving out some lines: a half
 // of them, a quarter, and so on down to one.
 func shorter(d document) []document {
 	if !strings.HasPrefix(d.template, header) {
@@ -74,7 +74,7 @@ func shorter(d document) []document {
 	return found
 }
 
-// like tells whether another difference may stand for this one. Without the
+// like reports whether another difference may stand for this one. Without the
 // lines around it, a line can become an unquoted colon.
 func (d difference) like(other difference) bool {
 	colon := func(d difference) bool { return slices.Contains(d.ours.rules, "yaml-colon") }

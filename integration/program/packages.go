@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// NodePackages tells what is missing of Node.js and of the npm packages named,
+// NodePackages says what is missing of Node.js and of the npm packages named,
 // which lie in the directory's node_modules.
 func NodePackages(dir string, names ...string) error {
 	if _, err := exec.LookPath("node"); err != nil {
@@ -31,7 +31,7 @@ func Python(venv string) string {
 	return filepath.Join(venv, "bin", "python")
 }
 
-// PythonPackages tells what is missing of a virtual environment that can
+// PythonPackages says what is missing of a virtual environment that can
 // import the modules named.
 func PythonPackages(venv string, modules ...string) error {
 	probe := exec.Command(Python(venv), "-c", "import "+strings.Join(modules, ", "))

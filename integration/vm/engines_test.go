@@ -34,7 +34,7 @@ func TestRootlessEngines(t *testing.T) {
 	runCases(t, m, []string{"docker", "podman", "podman-without-systemd"})
 }
 
-// missingImage tells whether this machine's engine lacks the image for a
+// missingImage reports whether this machine's engine lacks the image for a
 // processor.
 func missingImage(arch string) error {
 	found, err := exec.Command("docker", "image", "inspect", "--format", "{{.Architecture}}", sandboxImage).Output()

@@ -42,7 +42,7 @@ type machine struct {
 	disks   []string // further ones
 }
 
-// missing tells what is missing to have the machine.
+// missing says what is missing to have the machine.
 func (m machine) missing() error {
 	made, known := processors[m.arch]
 	if !known {
@@ -53,7 +53,7 @@ func (m machine) missing() error {
 	return errors.Join(err, imageErr)
 }
 
-// accelerator gives the arguments for the fastest processor there is. Other
+// accelerator returns the arguments for the fastest processor there is. Other
 // modules than these emulate one inside of the kernel, which takes for ever.
 func accelerator(arch string) []string {
 	if arch == runtime.GOARCH {

@@ -31,7 +31,7 @@ func inputs() []contract {
 	}
 }
 
-// noise gives n bytes of every value, the same for a seed.
+// noise returns n bytes of every value, the same for a seed.
 func noise(seed uint64, n int) []byte {
 	random := rand.New(rand.NewPCG(seed, 0))
 	data := make([]byte, n)
@@ -66,7 +66,7 @@ func testStdinUnread(t *testing.T, f *fixture) {
 	f.succeed(t, sandbox.Spec{Shell: "exit 0", Stdin: make([]byte, 4<<20)})
 }
 
-// environ runs env and gives what it lists.
+// environ runs env and returns what it lists.
 func environ(t *testing.T, f *fixture, spec sandbox.Spec) map[string]string {
 	t.Helper()
 	spec.Argv = []string{"env", "-0"}

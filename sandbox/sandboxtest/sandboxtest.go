@@ -134,7 +134,7 @@ func (f *fixture) runContext(ctx context.Context, t *testing.T, spec sandbox.Spe
 	return result
 }
 
-// succeed runs a spec, expects exit code 0 and gives the standard output.
+// succeed runs a spec, expects exit code 0 and returns the standard output.
 func (f *fixture) succeed(t *testing.T, spec sandbox.Spec) string {
 	t.Helper()
 	result := f.run(t, spec)

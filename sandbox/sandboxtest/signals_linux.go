@@ -30,7 +30,7 @@ func testSignalsDefault(t *testing.T, f *fixture) {
 }
 
 // setAction sets what a signal does, a struct sigaction of the kernel, and
-// gives what it did.
+// returns what it did.
 func setAction(number uintptr, action [4]uint64) (before [4]uint64) {
 	unix.RawSyscall6(unix.SYS_RT_SIGACTION, number,
 		uintptr(unsafe.Pointer(&action)), uintptr(unsafe.Pointer(&before)), unsafe.Sizeof(action[0]), 0, 0)

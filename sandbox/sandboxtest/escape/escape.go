@@ -36,9 +36,9 @@ type Attempt struct {
 	Name string
 	// Group is what it is about, such as "files".
 	Group string
-	// Root tells that an ordinary user cannot do it, sandbox or not.
+	// Root says that an ordinary user cannot do it, sandbox or not.
 	Root bool
-	// Rare tells that it takes what many machines do not have, so that it
+	// Rare says that it takes what many machines do not have, so that it
 	// need not succeed without a sandbox.
 	Rare bool
 	// Shell is the program, and Try is it where it is written in Go. An

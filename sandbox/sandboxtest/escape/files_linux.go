@@ -225,7 +225,7 @@ func makeCgroup(v Victims) error {
 	return unix.EACCES
 }
 
-// bytePointer gives the address of a buffer for a raw system call.
+// bytePointer returns the address of a buffer for a raw system call.
 func bytePointer(b []byte) uintptr { return uintptr(unsafe.Pointer(&b[0])) }
 
 // makeSetID makes a set-user-ID file without changing the mode of one.

@@ -42,7 +42,7 @@ func networks() []Attempt {
 
 const dialPatience = 3 * time.Second
 
-// loopback gives an address on the loopback interface.
+// loopback returns an address on the loopback interface.
 func loopback(network string, port int) string {
 	host := "127.0.0.1"
 	if strings.HasSuffix(network, "6") {

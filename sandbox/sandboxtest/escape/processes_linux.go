@@ -208,7 +208,7 @@ func runSetuid(Victims) error {
 	return err
 }
 
-// holdsCapabilities tells whether a set of this process is not empty.
+// holdsCapabilities reports whether a set of this process is not empty.
 func holdsCapabilities(set string) func(Victims) error {
 	return func(Victims) error {
 		status, err := os.ReadFile("/proc/self/status")
@@ -224,7 +224,7 @@ func holdsCapabilities(set string) func(Victims) error {
 	}
 }
 
-// regainsCapabilities tells whether executing a file could give capabilities.
+// regainsCapabilities reports whether executing a file could give capabilities.
 func regainsCapabilities(v Victims) error {
 	if renounced, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); err != nil || renounced == 1 {
 		return unix.EPERM

@@ -40,7 +40,7 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// mend makes anew what attempts on the skill have changed.
+// mend makes again what attempts on the skill have changed.
 func (s *scene) mend(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"file", "other"} {
@@ -51,7 +51,7 @@ func (s *scene) mend(t *testing.T) {
 	os.Remove(filepath.Join(s.skill, "new")) // where there is one
 }
 
-// stage gives a new victim's directory, and empties the workspace.
+// stage returns a new victim's directory, and empties the workspace.
 func (s *scene) stage(t *testing.T) Victims {
 	t.Helper()
 	victims := s.victims

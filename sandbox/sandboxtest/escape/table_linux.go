@@ -46,7 +46,7 @@ func CompareTable(t *testing.T, page string, update bool, outcomes map[string][]
 	}
 }
 
-// cutTable gives the first table of a page, and what is around it.
+// cutTable returns the first table of a page, and what is around it.
 func cutTable(page string) (before, table, after string) {
 	start := strings.Index(page, "\n|") + 1
 	end := strings.Index(page[start:], "\n\n")

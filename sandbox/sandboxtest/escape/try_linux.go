@@ -18,7 +18,7 @@ import (
 const plenty = 1 << 46
 
 // Try makes every attempt, first in a plain subprocess and then in each of the
-// backends. It gives the outcomes by attempt, in the order of the backends.
+// backends. It returns the outcomes by attempt, in the order of the backends.
 // An attempt that does not succeed without a sandbox, though it should, is an
 // error.
 func Try(t *testing.T, backends ...sandbox.Backend) map[string][]Outcome {

@@ -253,7 +253,7 @@ func TestChanges(t *testing.T) {
 }
 
 // describeLocked is describe for a directory that may keep its owner out; it
-// gives the modes before that changes.
+// returns the modes before that changes.
 func describeLocked(t *testing.T, dir string) []string {
 	t.Helper()
 	locked := make(map[string]fs.FileMode)
