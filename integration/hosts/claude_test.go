@@ -115,7 +115,7 @@ type event struct {
 	PermissionDenials []json.RawMessage `json:"permission_denials"`
 }
 
-// run returns Claude Code a prompt, lets it work to the end of the model's
+// run gives Claude Code a prompt, lets it work to the end of the model's
 // script and returns what it said at first and the requests that the model
 // got.
 func (c *claude) run(t *testing.T, prompt string) (event, []messagesRequest) {
