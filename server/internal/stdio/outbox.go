@@ -102,7 +102,9 @@ func (o *outbox) refuse(line []byte) error {
 	if o.refusals.bytes >= maxRefusalsBytes {
 		o.err = cmp.Or(o.err, errNotReading)
 	}
-	o.refusals.add(line)
+	if o.err == nil { // or nothing takes them any more, and the reader goes on
+		o.refusals.add(line)
+	}
 	o.changed.Broadcast()
 	return o.err
 }
