@@ -97,6 +97,9 @@ func TestUnquotedColons(t *testing.T) {
 		"d: \"x\": y":                                      broken,
 		"d: [x: y":                                         broken,
 		"d: x: y\n\tz: 1":                                  broken,
+		"d: x: y\n  z\rallowed-tools: Read":                broken, // a key behind a line break of YAML
+		"d: x: y\n \rallowed-tools: Read":                  broken,
+		"d: x # y: z\n  a\rallowed-tools: Read":            broken,
 	} {
 		doc, problems := catalog.ParseDocument("f", []byte("---\n"+yaml+"\n---\n"))
 		if want == broken {

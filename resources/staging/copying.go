@@ -115,7 +115,7 @@ func (c *copying) links(found inventory) {
 			continue
 		}
 		if err := c.to.Symlink(it.target, it.path); err != nil {
-			bad = append(bad, it) // as on Windows without the privilege
+			c.leftOut = append(c.leftOut, it.path) // as on Windows without the privilege
 			continue
 		}
 		made = append(made, it)

@@ -61,7 +61,7 @@ func quoteValue(lines []string, i int) (first int, ok bool) {
 	}
 	lead, key, value := found[1], found[2], found[3]
 	end := continuation(lines, first, len(lead))
-	if i >= end || slices.ContainsFunc(lines[first+1:end], keyLine().MatchString) {
+	if i >= end || slices.ContainsFunc(lines[first+1:end], mayHoldKey) {
 		return 0, false
 	}
 	value = strings.Join(append([]string{value}, lines[first+1:end]...), "\n")
@@ -74,6 +74,13 @@ func quoteValue(lines []string, i int) (first int, ok bool) {
 	clear(lines[first:end]) // the numbers of the lines that follow stay
 	copy(lines[first:end], block)
 	return first, true
+}
+
+// mayHoldKey reports whether a line that continues a value may hold a key that
+// its author meant. A carriage return inside of it breaks the line in YAML, and
+// what follows that may stand anywhere.
+func mayHoldKey(line string) bool {
+	return keyLine().MatchString(line) || strings.Contains(strings.TrimSuffix(line, "\r"), "\r")
 }
 
 // continuation returns the index after the last line that continues the value

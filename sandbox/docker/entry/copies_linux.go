@@ -77,7 +77,7 @@ func store(input *bufio.Reader) (*os.Root, *transfer.Snapshot, error) {
 	return workspace, transfer.ListWhole(workspace), nil
 }
 
-// drop returns up all privileges for good.
+// drop gives up all privileges for good.
 func drop() error {
 	return inOrder(
 		shareOutput,
