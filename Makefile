@@ -33,7 +33,7 @@ PACKAGES := ./... ./testdata
 
 # The packages that take longest begin first. Tests wait more than they compute.
 LONGEST := ./sandbox/docker ./sandbox/local ./server ./integration
-GOTEST  := go test -json -p 4 -parallel 4
+GOTEST  := go test -json -p 2 -parallel 4
 
 # Platforms whose own files must compile too, tests included.
 CROSS := linux/arm64 darwin/arm64 windows/amd64
@@ -76,9 +76,10 @@ variants:
 	SKILLS_MCP_TEST=all $(MAKE) unit TESTTIMEOUT=90m
 
 # What is short enough of the variants for every change: the local sandbox as
-# an ordinary user too, and every kill.
+# an ordinary user too, and every kill; and the machine without systemd.
 rounds:
 	SKILLS_MCP_TEST=all $(MAKE) unit LONGEST= PACKAGES=./sandbox/local
+	SKILLS_MCP_REQUIRE=vm $(MAKE) unit LONGEST= PACKAGES=./integration/vm
 
 lint:
 	$(GOLANGCI) run --allow-parallel-runners $(PACKAGES)

@@ -78,7 +78,6 @@ func TestStdioQueuedCallCanceled(t *testing.T) {
 // TestStdioManyCalls: however many calls wait, the client is heard, and what
 // needs no program is answered. What is over the bound is refused.
 func TestStdioManyCalls(t *testing.T) {
-	t.Parallel() // it takes as long as calls are waited for at the end
 	f := queueFixture(t)
 	input, output, served := f.serve(t.Context())
 	c := &client{fixture: f, input: input, read: make(chan struct{}), waiting: map[string]chan reply{}}

@@ -3,6 +3,8 @@ package frontmatter
 import (
 	"slices"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // generatedCount is how many documents are made at random, besides those
@@ -14,7 +16,7 @@ const generatedCount = 600
 // same YAML, over every sample and over generated documents.
 func TestFrontmatterIsWhatYAMLReadersRead(t *testing.T) {
 	requireReaders(t)
-	generated := generatedDocuments(generatedCount, 1)
+	generated := generatedDocuments(testenv.Rounds(t, generatedCount/4, generatedCount), 1)
 	readings := readAll(t, slices.Concat(
 		generated, sampleDocuments(t), scalarDocuments(), blockDocuments(), formDocuments()))
 	if n := published(readings[:len(generated)]); n < len(generated)*95/100 {

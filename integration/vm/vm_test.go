@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +21,9 @@ var bounds = []string{"TestBoundsAreStated", "TestMemoryIsBounded", "TestScopeTh
 // Without systemd, a cgroup is the server's where it is root's, where it was
 // delegated to its user, or where the server is alone in it.
 func TestWithoutSystemd(t *testing.T) {
-	testenv.Slow(t, "boots a machine")
+	if !slices.Contains(testenv.Required(), "vm") {
+		testenv.Variant(t, "the local sandbox in a machine without systemd")
+	}
 	t.Parallel()
 	runLocal(t, "plain", []string{
 		"user-without-delegation", "root-in-the-root", "root-among-others", "root-alone", "root-alone-again",
