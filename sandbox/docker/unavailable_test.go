@@ -67,7 +67,7 @@ func TestRuntimeThatIsNotThere(t *testing.T) {
 func TestEngineThatBoundsNothing(t *testing.T) {
 	host := os.Getenv("SKILLS_MCP_TEST_UNBOUNDED")
 	if host == "" {
-		t.Skip("needs an engine that bounds nothing; make test-vm has one")
+		t.Skip("there is no engine that bounds nothing; make test-all has one")
 	}
 	expectUnavailable(t, docker.Options{Host: host}, "no bound on its memory")
 }
