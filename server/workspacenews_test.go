@@ -1,14 +1,18 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/testdata"
 )
 
@@ -283,5 +287,47 @@ func TestWorkspaceNewsEnds(t *testing.T) {
 	}
 	if strings.Contains(c.transcript(), l.uri("a")) {
 		t.Errorf("after unsubscribing came:\n%s", c.transcript())
+	}
+}
+
+// probed is a backend in which looking for what is missing has to wait.
+type probed struct {
+	sandbox.Backend
+	wait func(ctx context.Context)
+}
+
+func (p probed) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
+	if spec.NoWait {
+		p.wait(ctx)
+		return sandbox.Result{}, errors.New("nothing was looked for")
+	}
+	return p.Backend.Run(ctx, spec)
+}
+
+// TestWorkspaceNewsBeforeAdvice: who subscribed hears of what a program that
+// failed has written, before it is looked for why it did.
+func TestWorkspaceNewsBeforeAdvice(t *testing.T) {
+	t.Parallel()
+	needBash(t)
+	var c *client
+	heard, probes := func() bool { return strings.Contains(c.transcript(), "notifications/resources/updated") }, 0
+	root := t.TempDir()
+	writeFile(t, filepath.Join(root, "fails", "SKILL.md"), []byte("---\nname: fails\ndescription: Fails.\n---\n"))
+	writeFile(t, filepath.Join(root, "fails", "fail.sh"), []byte("echo 1 > there\nexit 1\n"))
+	f := newFixtureWith(t, root, func(plain sandbox.Backend) sandbox.Backend {
+		return probed{plain, func(ctx context.Context) {
+			for probes++; !heard() && ctx.Err() == nil; {
+				time.Sleep(time.Millisecond)
+			}
+			if !heard() {
+				t.Error("it was looked for, and no notification came")
+			}
+		}}
+	})
+	c = f.connect(t)
+	handle := c.exec(t, "fails", map[string]any{"command": "true"}).Workspace
+	c.ask(t, "resources/subscribe", map[string]any{"uri": "workspace://" + handle + "/there"})
+	if run := c.exec(t, "fails", map[string]any{"script": "fail.sh"}); run.exit() != 1 || probes != 1 || !heard() {
+		t.Errorf("exit code %d, looked for %d times, heard: %t", run.exit(), probes, heard())
 	}
 }

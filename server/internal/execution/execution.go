@@ -50,8 +50,6 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 	if err != nil {
 		return nil, err
 	}
-	defer ws.Acquire()()
-	defer r.Changed(ws)
 	spec := &prepared.spec
 	spec.Workspace, spec.Private, spec.Caller = ws.Dir, ws.Private, request.Caller(ctx)
 	if spec.Progress = progressFrom(ctx); spec.Progress != nil {
@@ -62,15 +60,22 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 			spec.Progress(missing)
 		}
 	}
-	resume := request.Idle(ctx)
-	result, err := r.Sandbox.Run(ctx, *spec)
-	resume()
+	result, err := r.runIn(ctx, ws, *spec)
 	if err != nil {
 		return nil, err
 	}
 	r.Log.Info("program ended", "skill", p.Skill, "digest", prepared.digest(), "op", prepared.request.Op, "why", p.Why,
 		"status", result.Status, "exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier)
 	return answer(ws, prepared.digest(), result, r.advice(ctx, prepared, result)), nil
+}
+
+// runIn runs a program in a workspace, of whose changes subscribers hear before
+// anything else is done about it.
+func (r *Runner) runIn(ctx context.Context, ws workspaces.Workspace, spec sandbox.Spec) (sandbox.Result, error) {
+	defer ws.Acquire()()
+	defer r.Changed(ws)
+	defer request.Idle(ctx)()
+	return r.Sandbox.Run(ctx, spec)
 }
 
 // advice says what may be behind a program's failure.
