@@ -280,3 +280,37 @@ func TestFailedRunNamesWhatIsMissing(t *testing.T) {
 		t.Errorf("no progress told of it before the run: %s", told)
 	}
 }
+
+// TestProbeThatHangs: what an interpreter is too slow for is looked for once, and
+// hides nothing of what is known.
+func TestProbeThatHangs(t *testing.T) {
+	t.Parallel()
+	needBash(t)
+	root, _ := needy(t, "")
+	var probes atomic.Int64
+	f := newFixtureWith(t, root, func(plain sandbox.Backend) sandbox.Backend {
+		return hanging{plain, &probes}
+	})
+	c := f.connect(t)
+	for range 2 {
+		text := c.call(t, "activate", map[string]any{"name": "needy"}).text()
+		if want := "Not in the sandbox: interpreter absent-interpreter (scripts/x.odd), program absent-dot (dot). Do without"; !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	if probes.Load() != 1 {
+		t.Errorf("it was looked for %d times", probes.Load())
+	}
+}
+
+// hanging is a backend in which no interpreter answers in time.
+type hanging struct {
+	sandbox.Backend
+	probes *atomic.Int64
+}
+
+func (h hanging) Run(context.Context, sandbox.Spec) (sandbox.Result, error) {
+	h.probes.Add(1)
+	said := []byte("program\tabsent-interpreter\nprogram\tabsent-dot\n\npython module\t[{\"scr")
+	return sandbox.Result{Status: sandbox.TimedOut, ExitCode: -1, Stdout: sandbox.Output{Data: said, Total: int64(len(said))}}, nil
+}

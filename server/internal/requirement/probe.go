@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed" // the probe
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -148,15 +149,19 @@ func (f *Finder) run(ctx context.Context, copied *staging.Copy, spec sandbox.Spe
 	spec.Caller, spec.NoWait = request.Caller(ctx), true
 	spec.Limits = sandbox.Limits{Timeout: probeTimeout, OutputBytes: maxProbeBytes}
 	result, err := f.Sandbox.Run(ctx, spec)
-	switch {
-	case err != nil:
-		return "", err
-	case result.Status != sandbox.Exited || result.ExitCode != 0:
-		return "", fmt.Errorf("the probe ended with %s %d", result.Status, result.ExitCode)
-	case result.Stdout.Total > int64(len(result.Stdout.Data)):
-		return "", fmt.Errorf("the probe printed more than %d bytes", maxProbeBytes)
+	if err == nil && errors.Is(ctx.Err(), context.Canceled) {
+		err = ctx.Err()
 	}
-	return string(result.Stdout.Data), nil
+	if err != nil {
+		return "", err
+	}
+	// Where an interpreter takes too long or says too much, what came before it
+	// is known all the same, and is looked for once.
+	out := string(result.Stdout.Data)
+	if !strings.Contains("\n"+out, "\n\n") {
+		return "", fmt.Errorf("the probe ended with %s %d, before all programs were looked for", result.Status, result.ExitCode)
+	}
+	return out, nil
 }
 
 // quoted returns a text as a shell word.

@@ -2,7 +2,7 @@
 # that look for modules.
 #
 # Reads names of programs, one a line, to an empty line, and prints those that
-# are not there. Then it reads questions: a line for the program that looks for
+# are not there, and an empty line. Then it reads questions: a line for the program that looks for
 # modules, and the interpreters, one a line, to an empty line, of which the first
 # that is there runs the scripts that the question is about. What it prints are
 # lines of a kind, a tab, and a name or an answer.
@@ -11,6 +11,7 @@ there() { command -v -- "$1" >/dev/null 2>&1; }
 while IFS= read -r name && [ -n "$name" ]; do
   there "$name" || printf 'program\t%s\n' "$name"
 done
+echo
 while IFS= read -r question; do
   runs=
   while IFS= read -r name && [ -n "$name" ]; do
