@@ -13,9 +13,13 @@ import (
 // others were being stopped.
 const stopRounds = 16
 
-// KillDescendants kills every process below this one. They are stopped first,
-// parents and children alike, so that no program that keeps forking is faster.
-func KillDescendants() {
+// Descendants are the processes below this one.
+type Descendants struct{ found map[int]bool }
+
+// Kill kills all of them. They are stopped first, parents and children alike,
+// so that no program that keeps forking is faster. It reports whether there
+// were such as it had not found before: others may come after these.
+func (d *Descendants) Kill() (more bool) {
 	stopped := make(map[int]bool)
 	for range stopRounds {
 		before := len(stopped)
@@ -31,7 +35,10 @@ func KillDescendants() {
 	}
 	for pid := range stopped {
 		unix.Kill(pid, unix.SIGKILL)
+		more = more || !d.found[pid]
 	}
+	d.found = stopped
+	return more
 }
 
 // descendants lists the processes below pid, as /proc shows them.

@@ -24,15 +24,19 @@ type Watch struct {
 	PID int
 	// Released is closed when the server lets go.
 	Released <-chan struct{}
-	// KillAll kills every process below this one, or as many as it finds.
-	KillAll func()
+	// KillAll kills every process below this one, or as many as it finds. It
+	// reports whether there may be more by now, since it had not found some of
+	// these before.
+	KillAll func() (more bool)
 	// Timeout is after how long everything is killed; 0 for never.
 	Timeout time.Duration
 	// Exceeded, if set, reports every now and then whether everything is to be
 	// killed for what it uses.
 	Exceeded func() bool
 	// GiveUp is how long what does not die, such as processes of another user,
-	// is killed again; 0 for as long as it takes.
+	// is killed again; 0 for as long as it takes. While there are more, that
+	// is up to ten times as long: on a busy machine a program that is another
+	// process at every moment can be faster for a while.
 	GiveUp time.Duration
 }
 
@@ -50,6 +54,8 @@ type watcher struct {
 	ended   bool
 
 	expired, measured, grace, round, giveUp <-chan time.Time
+
+	latest time.Time // to give up
 }
 
 // Wait returns when no child is left, or none that can be killed.
@@ -76,6 +82,10 @@ func (w *watcher) next(deaths <-chan death) bool {
 		}
 		return alive
 	case <-w.giveUp:
+		if w.kill() && time.Now().Before(w.latest) {
+			w.giveUp = time.After(w.GiveUp)
+			return true
+		}
 		if !w.ended { // so that it does not pass for one that has ended well
 			w.outcome.Signal = "SIGKILL"
 		}
@@ -107,14 +117,15 @@ func (w *watcher) end(status syscall.WaitStatus) {
 }
 
 // kill begins a round of killing, and sees to it that there is another.
-func (w *watcher) kill() {
+func (w *watcher) kill() (more bool) {
 	w.outcome.Killed = w.outcome.Killed || !w.ended
 	w.measured, w.grace = nil, nil
 	if w.giveUp == nil && w.GiveUp > 0 {
-		w.giveUp = time.After(w.GiveUp)
+		w.giveUp, w.latest = time.After(w.GiveUp), time.Now().Add(10*w.GiveUp)
 	}
-	w.KillAll()
+	more = w.KillAll()
 	w.round = time.After(killInterval)
+	return more
 }
 
 type death struct {

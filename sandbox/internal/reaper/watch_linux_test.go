@@ -27,7 +27,9 @@ func watch(t *testing.T, program string, w reaper.Watch) reaper.Outcome {
 	if w.PID, err = syscall.ForkExec(shell, []string{"sh", "-c", program}, &syscall.ProcAttr{Env: []string{"PATH=/usr/bin:/bin"}}); err != nil {
 		t.Fatal(err)
 	}
-	w.KillAll = reaper.KillDescendants
+	if w.KillAll == nil {
+		w.KillAll = new(reaper.Descendants).Kill
+	}
 	return w.Wait()
 }
 
@@ -55,6 +57,26 @@ func TestEndings(t *testing.T) {
 		got.CPUTime = 0
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Where something goes on starting processes, it takes longer to give up.
+func TestGivingUp(t *testing.T) {
+	const giveUp = 300 * time.Millisecond
+	for _, more := range []bool{true, false} {
+		begun, below := time.Now(), new(reaper.Descendants)
+		outcome := watch(t, "sleep 1000", reaper.Watch{Timeout: time.Millisecond, GiveUp: giveUp, KillAll: func() bool {
+			if time.Since(begun) > 3*giveUp {
+				below.Kill()
+			}
+			return more
+		}})
+		if outcome.Left == more {
+			t.Errorf("with more: %t, left: %t", more, outcome.Left)
+		}
+		if outcome.Left { // for the tests that follow
+			watch(t, "exit 0", reaper.Watch{Timeout: time.Millisecond})
 		}
 	}
 }

@@ -18,6 +18,7 @@ type report struct {
 	Step          string // that failed, where the supervisor names it
 	PID           int    // of the program, in the third report
 	Left          bool   // processes are left that could not be killed
+	Working       bool   // more were found to kill, and the last report follows
 	reaper.Ending        // of the program, in the last
 }
 
@@ -27,6 +28,7 @@ func (r *report) Fields(t *wire.Transfer) {
 	t.String(&r.Step)
 	wire.Int(t, &r.PID)
 	t.Bool(&r.Left)
+	t.Bool(&r.Working)
 	r.Ending.Fields(t)
 }
 

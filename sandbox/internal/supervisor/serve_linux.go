@@ -44,8 +44,8 @@ type Job struct {
 	Prepare func(files []int) error
 	// Start starts the program on this process's standard streams.
 	Start func() (pid int, err error)
-	// KillAll kills every process below this one, or as many as it finds.
-	KillAll func()
+	// KillAll is that of [reaper.Watch].
+	KillAll func() (more bool)
 }
 
 // Serve does a job and returns when all its processes are dead. It returns the
@@ -67,7 +67,15 @@ func Serve(job Job) int {
 	if begun.Errno != 0 {
 		return 1
 	}
-	outcome := reaper.Watch{PID: pid, Released: released(orders), KillAll: job.KillAll, GiveUp: giveUpAfter}.Wait()
+	var said time.Time
+	killAll := func() (more bool) {
+		if more = job.KillAll(); more && time.Since(said) > giveUpAfter {
+			said = time.Now()
+			_ = wire.Send(reports, &report{Working: true})
+		}
+		return more
+	}
+	outcome := reaper.Watch{PID: pid, Released: released(orders), KillAll: killAll, GiveUp: giveUpAfter}.Wait()
 	if err := wire.Send(reports, &report{Ending: outcome.Ending, Left: outcome.Left}); err != nil {
 		return 1
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // killTimeout is how long a supervisor that was told to kill its tree may take
-// before it is killed itself.
+// before it is killed itself, each time that it says that it is working.
 const killTimeout = 2 * giveUpAfter
 
 // Tree is a supervisor and the processes below it.
@@ -106,7 +106,7 @@ func (t *Tree) Wait() (reaper.Ending, error) {
 		t.mu.Lock()
 		t.pid = begun.PID
 		t.mu.Unlock()
-		err = wire.Receive(t.reports, &last)
+		err = t.receiveLast(&last)
 	}
 	if err != nil { // the supervisor was killed, and the kernel kills the program then
 		t.mu.Lock()
@@ -118,6 +118,22 @@ func (t *Tree) Wait() (reaper.Ending, error) {
 		t.Close()
 	}
 	return last.Ending, nil
+}
+
+// receiveLast receives the report of the end. A supervisor that is killing gets
+// more time.
+func (t *Tree) receiveLast(last *report) error {
+	for {
+		*last = report{}
+		if err := wire.Receive(t.reports, last); err != nil || !last.Working {
+			return err
+		}
+		t.mu.Lock()
+		if t.lastly != nil {
+			t.lastly.Reset(killTimeout)
+		}
+		t.mu.Unlock()
+	}
 }
 
 // Close returns when the supervisor itself is dead and everything is released.

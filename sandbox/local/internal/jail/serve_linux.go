@@ -20,6 +20,7 @@ func init() {
 func serve() int {
 	var setting Setting
 	var orders Orders
+	var below reaper.Descendants
 	prepared := new(prepared)
 	return supervisor.Serve(supervisor.Job{
 		Setting: &setting,
@@ -27,12 +28,12 @@ func serve() int {
 		Orders:  &orders,
 		Prepare: func(files []int) error { return prepared.finish(orders, files) },
 		Start:   prepared.start,
-		KillAll: func() {
+		KillAll: func() (more bool) {
 			if setting.Root == nil {
-				reaper.KillDescendants()
-			} else {
-				unix.Kill(-1, unix.SIGKILL) // all but this process, the first in its namespace
+				return below.Kill()
 			}
+			unix.Kill(-1, unix.SIGKILL) // all but this process, the first in its namespace
+			return false
 		},
 	})
 }
