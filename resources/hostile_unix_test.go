@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
@@ -115,24 +114,7 @@ func TestNamesOfAnyBytes(t *testing.T) {
 // However a name is swapped meanwhile, nothing outside is digested.
 func TestSwapWhileDigesting(t *testing.T) {
 	t.Parallel()
-	dir, outside := filetest.Hostile(t)
-	testfiles.Write(t, filepath.Join(dir, "honest/secret.txt"), "honest")
-	states := []map[string]string{
-		{"swapped.txt": "honest/secret.txt", "swapdir": "honest"},
-		{"swapped.txt": filepath.Join(outside, "secret.txt"), "swapdir": outside},
-		{"swapped.txt": "fifo", "swapdir": "fifo"},
-	}
-	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	stop, stopped := make(chan struct{}), make(chan error, 1)
-	go func() { stopped <- filetest.Swap(dir, states, stop) }()
-	defer func() {
-		close(stop)
-		if err := <-stopped; err != nil {
-			t.Error(err)
-		}
-	}()
+	dir := filetest.Swapping(t)
 	digests := new(resources.Digests)
 	secretDigest := digestOf(filetest.Secret)
 	for range 50 {

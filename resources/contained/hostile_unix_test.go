@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/internal/filetest"
 )
@@ -254,26 +253,7 @@ func TestFilesThatClaimToBeEmpty(t *testing.T) {
 // However a name is swapped while it is read, nothing outside is given.
 func TestSwapWhileReading(t *testing.T) {
 	t.Parallel()
-	dir, outside := filetest.Hostile(t)
-	// Renames replace in one step, so that the name is always there: first
-	// an honest file or directory, then a link out.
-	testfiles.Write(t, filepath.Join(dir, "honest/secret.txt"), "honest")
-	states := []map[string]string{
-		{"swapped.txt": "honest/secret.txt", "swapdir": "honest"},
-		{"swapped.txt": filepath.Join(outside, "secret.txt"), "swapdir": outside},
-		{"swapped.txt": "fifo", "swapdir": "fifo"},
-	}
-	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	stop, stopped := make(chan struct{}), make(chan error, 1)
-	go func() { stopped <- filetest.Swap(dir, states, stop) }()
-	defer func() {
-		close(stop)
-		if err := <-stopped; err != nil {
-			t.Error(err)
-		}
-	}()
+	dir := filetest.Swapping(t)
 	opened, untrusted := filetest.Open(t, dir, contained.Options{}), filetest.Open(t, dir, contained.Options{Untrusted: true})
 	var read, refused int
 	for deadline := time.Now().Add(time.Minute); read < 1000 || refused < 1000; {

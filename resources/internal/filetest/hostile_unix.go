@@ -5,6 +5,7 @@ package filetest
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
@@ -68,8 +69,34 @@ func Hostile(t testing.TB) (dir, outside string) {
 	return dir, outside
 }
 
-// Swap puts links in place, one state after the other, until stop.
-func Swap(dir string, states []map[string]string, stop <-chan struct{}) error {
+// Swapping is a hostile directory in which swapped.txt and swapdir are one thing
+// after another until the test ends: links to honest ones, links out, links to
+// a FIFO. Renames replace in one step, so that the names are always there.
+func Swapping(t testing.TB) (dir string) {
+	t.Helper()
+	dir, outside := Hostile(t)
+	testfiles.Write(t, filepath.Join(dir, "honest/secret.txt"), "honest")
+	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	states := []map[string]string{
+		{"swapped.txt": "honest/secret.txt", "swapdir": "honest"},
+		{"swapped.txt": filepath.Join(outside, "secret.txt"), "swapdir": outside},
+		{"swapped.txt": "fifo", "swapdir": "fifo"},
+	}
+	stop, stopped := make(chan struct{}), make(chan error, 1)
+	go func() { stopped <- swap(dir, states, stop) }()
+	t.Cleanup(func() {
+		close(stop)
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// swap puts links in place, one state after the other, until stop.
+func swap(dir string, states []map[string]string, stop <-chan struct{}) error {
 	next, real := filepath.Join(dir, "next~"), filepath.Join(dir, "real~")
 	if err := os.WriteFile(real, []byte("honest"), 0o644); err != nil {
 		return err
@@ -83,7 +110,7 @@ func Swap(dir string, states []map[string]string, stop <-chan struct{}) error {
 				return err
 			}
 		}
-		// Between the links a real file. It is moved and not written anew,
+		// Between the links a real file. It is moved and not written again,
 		// because a rename of new data waits for the disk.
 		if err := os.Rename(real, filepath.Join(dir, "swapped.txt")); err != nil {
 			return err
