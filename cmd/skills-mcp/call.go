@@ -34,7 +34,11 @@ func newCallCommand(flags *settings) *cobra.Command {
 			return nil
 		},
 		RunE: func(command *cobra.Command, args []string) error {
-			return call(command, flags, roots, args[0], args[1:], structured)
+			given, err := parseArguments(args[1:])
+			if err != nil {
+				return usageError{err}
+			}
+			return call(command, flags, roots, args[0], given, structured)
 		},
 	}
 	command.Flags().SortFlags = false
@@ -43,7 +47,7 @@ func newCallCommand(flags *settings) *cobra.Command {
 	return command
 }
 
-func call(command *cobra.Command, flags *settings, roots []string, tool string, args []string, structured bool) error {
+func call(command *cobra.Command, flags *settings, roots []string, tool string, given arguments, structured bool) error {
 	ctx := command.Context()
 	if !command.Flags().Changed("log-level") {
 		flags.logLevel = "error" // the answer is what was asked for
@@ -57,11 +61,11 @@ func call(command *cobra.Command, flags *settings, roots []string, tool string, 
 	if err != nil {
 		return usageError{err}
 	}
-	arguments, err := callArguments(args, types)
+	encoded, err := given.encode(types)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
-	called, err := runtime.server.Call(ctx, tool, arguments)
+	called, err := runtime.server.Call(ctx, tool, encoded)
 	if err != nil {
 		return err
 	}
@@ -95,44 +99,68 @@ func argumentTypes(tools []server.Tool, name string) (map[string]string, error) 
 	return nil, fmt.Errorf("there is no tool %q; the tools are %s", name, strings.Join(names, ", "))
 }
 
-// callArguments reads key=value pairs or one JSON object, for a tool whose
-// arguments have these types.
-func callArguments(args []string, types map[string]string) (json.RawMessage, error) {
+// arguments are those of a command line: one JSON object, or by their names
+// JSON and texts of which the tool's schema says what they are.
+type arguments struct {
+	object json.RawMessage
+	values map[string]json.RawMessage
+	texts  map[string]string
+}
+
+// parseArguments reads key=text and key:=JSON pairs, or one JSON object.
+func parseArguments(args []string) (arguments, error) {
 	if len(args) == 1 && strings.HasPrefix(strings.TrimSpace(args[0]), "{") {
 		if !json.Valid([]byte(args[0])) {
-			return nil, fmt.Errorf("the arguments are not valid JSON")
+			return arguments{}, fmt.Errorf("the arguments are not valid JSON")
 		}
-		return json.RawMessage(args[0]), nil
+		return arguments{object: json.RawMessage(args[0])}, nil
 	}
-	values := map[string]json.RawMessage{}
+	a := arguments{values: map[string]json.RawMessage{}, texts: map[string]string{}}
 	for _, arg := range args {
-		key, value, err := callArgument(arg, types)
+		if err := a.add(arg); err != nil {
+			return arguments{}, err
+		}
+	}
+	return a, nil
+}
+
+func (a arguments) add(arg string) error {
+	key, text, ok := strings.Cut(arg, "=")
+	if !ok || key == "" || key == ":" {
+		return fmt.Errorf("%q is neither key=value nor a JSON object", arg)
+	}
+	name, isJSON := strings.CutSuffix(key, ":")
+	if isJSON && !json.Valid([]byte(text)) {
+		return fmt.Errorf("%q does not hold valid JSON after :=", arg)
+	}
+	_, asText := a.texts[name]
+	if _, asJSON := a.values[name]; asText || asJSON {
+		return fmt.Errorf("argument %q is given twice", name)
+	}
+	if isJSON {
+		a.values[name] = json.RawMessage(text)
+	} else {
+		a.texts[name] = text
+	}
+	return nil
+}
+
+// encode returns the arguments as a JSON object, for a tool whose arguments
+// have these types.
+func (a arguments) encode(types map[string]string) (json.RawMessage, error) {
+	if a.object != nil {
+		return a.object, nil
+	}
+	for key, text := range a.texts {
+		if want := types[key]; want != "" && want != "string" && json.Valid([]byte(text)) {
+			a.values[key] = json.RawMessage(text)
+			continue
+		}
+		value, err := json.Marshal(text)
 		if err != nil {
 			return nil, err
 		}
-		if _, twice := values[key]; twice {
-			return nil, fmt.Errorf("argument %q is given twice", key)
-		}
-		values[key] = value
+		a.values[key] = value
 	}
-	return json.Marshal(values)
-}
-
-// callArgument reads key=text or key:=JSON.
-func callArgument(arg string, types map[string]string) (key string, value json.RawMessage, err error) {
-	key, text, ok := strings.Cut(arg, "=")
-	if !ok || key == "" || key == ":" {
-		return "", nil, fmt.Errorf("%q is neither key=value nor a JSON object", arg)
-	}
-	if name, isJSON := strings.CutSuffix(key, ":"); isJSON {
-		if !json.Valid([]byte(text)) {
-			return "", nil, fmt.Errorf("%q does not hold valid JSON after :=", arg)
-		}
-		return name, json.RawMessage(text), nil
-	}
-	if want := types[key]; want != "" && want != "string" && json.Valid([]byte(text)) {
-		return key, json.RawMessage(text), nil
-	}
-	value, err = json.Marshal(text)
-	return key, value, err
+	return json.Marshal(a.values)
 }

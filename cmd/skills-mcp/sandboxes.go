@@ -29,10 +29,9 @@ var backends = []struct {
 	{"off", "", func(*settings, context.Context, *slog.Logger) (sandbox.Backend, string, error) {
 		return nil, "the user turned execution off with --sandbox=off.", nil
 	}},
-	{"unsafe-host", "no isolation at all", func(_ *settings, _ context.Context, log *slog.Logger) (sandbox.Backend, string, error) {
-		backend, err := host.New(host.Options{Logger: log})
-		return backend, "", err
-	}},
+	{"unsafe-host", "no isolation at all", opened(func(_ *settings, _ context.Context, log *slog.Logger) (*host.Backend, error) {
+		return host.New(host.Options{Logger: log})
+	})},
 }
 
 // backendHelp describes the values of --sandbox.
