@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestDocumentedDependencies: ARCHITECTURE.md gives a reason for every module
+// TestDocumentedDependencies: ARCHITECTURE.md has a reason for every module
 // that we require ourselves, and for no other.
 func TestDocumentedDependencies(t *testing.T) {
 	mod, err := os.ReadFile("go.mod")

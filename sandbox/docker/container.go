@@ -95,7 +95,7 @@ type container struct {
 }
 
 // start creates and starts a container. It does not end early with ctx, so that
-// it leaves no container behind of which nobody knows.
+// it leaves no unknown container behind.
 func (b *Backend) start(ctx context.Context, of template) (*container, error) {
 	select {
 	case b.starts <- struct{}{}:

@@ -36,7 +36,7 @@ const patience = 30 * time.Second
 // the bounds are those of "each" process, or of the run as a "whole".
 func whoseBounds() string { return os.Getenv("LOCAL_TEST_BOUNDS") }
 
-// isBoundedAsAWhole tells whether the memory of a run is.
+// isBoundedAsAWhole reports whether the memory of a run is.
 func isBoundedAsAWhole(t *testing.T, backend sandbox.Backend) bool {
 	t.Helper()
 	info := backend.Info()

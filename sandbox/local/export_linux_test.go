@@ -25,7 +25,7 @@ func (b *Backend) DropWarm() {
 	b.AwaitWarm()
 }
 
-// Spare gives the process id of the warm jail process's supervisor, or 0.
+// Spare returns the process id of the warm jail process's supervisor, or 0.
 func (b *Backend) WarmPID() int {
 	b.AwaitWarm()
 	b.warm.mu.Lock()

@@ -200,7 +200,7 @@ func (o outside) restore(t *testing.T) {
 	}
 }
 
-// describe gives all that could have been changed, and the time at which the
+// describe returns all that could have been changed, and the time at which the
 // secret was read last, where the file system tells.
 func (o outside) describe(t *testing.T) string {
 	t.Helper()

@@ -30,7 +30,7 @@ func openTier(t *testing.T, tier local.Tier) *local.Backend {
 	return backend
 }
 
-// say runs a program and gives what it writes.
+// say runs a program and returns what it writes.
 func say(t *testing.T, backend sandbox.Backend, spec sandbox.Spec) string {
 	t.Helper()
 	if spec.Workspace == "" {
@@ -43,7 +43,7 @@ func say(t *testing.T, backend sandbox.Backend, spec sandbox.Spec) string {
 	return string(result.Stdout.Data)
 }
 
-// network gives the network namespace of a process, or nothing where it may not
+// network returns the network namespace of a process, or nothing where it may not
 // be known.
 func network(pid int) string {
 	link, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid))

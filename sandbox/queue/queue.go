@@ -40,7 +40,7 @@ type Options struct {
 }
 
 // Queue is a [sandbox.Backend] that bounds how many runs another one has at once. The
-// others wait, and start in turns: one of each [sandbox.Spec.Caller], so that nobody
+// others wait, and start in turns: one of each [sandbox.Spec.Caller], so that no one
 // has to wait for all that somebody else has asked for. Where no more may wait,
 // one that asks for less takes the place of the last run of the caller of whom
 // most wait.
@@ -159,7 +159,7 @@ func (q *Queue) draw(caller string, noWait bool) (ticket, error) {
 	switch {
 	case q.closing:
 		return nil, errQueueClosed
-	case q.running < q.options.Running: // so nobody waits
+	case q.running < q.options.Running: // so none waits
 		q.running++
 		return nil, nil
 	case noWait, q.waiting >= q.options.Waiting && !q.displace(caller):

@@ -22,7 +22,7 @@ type fingerprint struct {
 	dir      bool
 	settled  bool   // an equal state proves an equal content
 	compared bool   // sum is that of the content
-	sum      uint64 // seeded, so that nobody can make two contents of one sum
+	sum      uint64 // seeded, so that no two contents can be made to have one sum
 }
 
 // differs reports whether a file changed.

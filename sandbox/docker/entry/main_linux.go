@@ -44,7 +44,7 @@ const (
 )
 
 func main() {
-	if serve() != nil { // of which nobody hears more than that there is no report
+	if serve() != nil { // all that is heard of it is that there is no report
 		os.Exit(1)
 	}
 }
@@ -80,7 +80,7 @@ func serve() error {
 			return err
 		}
 	}
-	// All of it now: while some is on its way, and nobody reads it, the engine
+	// All of it now: while some is on its way unread, the engine
 	// would not notice that the server is gone.
 	input := bufio.NewReader(os.Stdin)
 	stdin := make([]byte, order.StdinBytes)

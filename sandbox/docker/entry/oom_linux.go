@@ -10,7 +10,7 @@ import (
 
 // reserveBytes is how much memory is kept from the program for what comes after
 // it: what it left there, such as files of no length or shared memory, may be
-// all that the run may have, and nobody would be killed for it but this process.
+// all that the run may have, and only this process would be killed for it.
 const reserveBytes = 8 << 20
 
 // newReserve returns memory that is used for nothing, until it is unmapped.

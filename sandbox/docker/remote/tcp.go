@@ -23,7 +23,7 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 
 // tcpRoute is how an engine that listens at a port is reached. Who is in
 // between could read skills and write workspaces, so it must prove by its
-// certificate who it is, unless nobody is in between.
+// certificate who it is, unless there is no network in between.
 func tcpRoute(at engine.Endpoint) (engine.Route, error) {
 	address, err := parseTCP(at.Host)
 	if err != nil {
@@ -79,7 +79,7 @@ func portOf(address *url.URL, tls bool) string {
 	return "2375"
 }
 
-// isLoopback reports whether nobody is in between.
+// isLoopback reports whether there is no network in between.
 func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true

@@ -105,7 +105,7 @@ func TestStreamWithoutSpill(t *testing.T) {
 	}
 }
 
-// reported writes pieces to a stream and gives the line that is reported. No
+// reported writes pieces to a stream and returns the line that is reported. No
 // piece but the last may end a line that counts.
 func reported(t *testing.T, pieces ...string) string {
 	t.Helper()

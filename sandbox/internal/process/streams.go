@@ -12,7 +12,7 @@ import (
 type Streams struct {
 	Stdin          []byte
 	Stdout, Stderr *output.Stream
-	lines          *output.Lines // nil where nobody wants to know
+	lines          *output.Lines // nil where they are not asked for
 }
 
 func newStreams(spec sandbox.Spec, private *scratch.Dir, exceeded func()) *Streams {

@@ -83,7 +83,7 @@ var unsupportedShared = []uintptr{
 }
 
 // setID are the mode bits by which a file runs with its owner's rights. What
-// programs leave is read by others: nobody may be caught by such a file.
+// programs leave is read by others: no reader may be caught by such a file.
 const setID = unix.S_ISUID | unix.S_ISGID
 
 // modes are the calls that give a file a mode, by the number of that argument.
@@ -187,7 +187,7 @@ func decide(argument uint32, values []uint32, then, otherwise uint32) filter {
 	return append(f, answer(otherwise)...)
 }
 
-// socketRule allows local sockets where there is nobody else to talk to, and
+// socketRule allows local sockets where there is no one else to talk to, and
 // those of the Internet where they lead nowhere.
 func socketRule(around Surroundings) filter {
 	if around.Shared {

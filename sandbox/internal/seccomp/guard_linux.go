@@ -12,7 +12,7 @@ var scheduling = []uintptr{
 
 // Guard returns a filter besides that of a program, which keeps it from changing
 // how threads with numbers up to that one are scheduled. Those of an init with
-// the same user would not be otherwise: once they may run only when nobody else
+// the same user would not be otherwise: once they may run only when no one else
 // wants to, they cannot kill, and not even die of SIGKILL, as long as the
 // program goes on.
 func Guard(thread int) []unix.SockFilter {

@@ -123,7 +123,7 @@ func closeAll(files []*os.File) {
 // drain returns when all output was copied, after the process has ended.
 func (p *pipes) drain() {
 	late := time.AfterFunc(pipeDelay, p.cut)
-	closeAll(p.ours[2:]) // nobody reads the input any more
+	closeAll(p.ours[2:]) // the input is not read any more
 	p.copying.Wait()
 	late.Stop()
 	closeAll(p.ours)

@@ -61,7 +61,7 @@ func Serve(job Job) int {
 	closeStreams()
 	begun := reportOf(err)
 	begun.PID = pid
-	// Where the server has died meanwhile, nobody hears it. The program runs
+	// Where the server has died meanwhile, it is lost. The program runs
 	// nevertheless; that the control pipe is closed will end it.
 	_ = wire.Send(reports, &begun)
 	if begun.Errno != 0 {

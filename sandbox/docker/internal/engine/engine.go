@@ -64,7 +64,7 @@ func Dial(ctx context.Context, host string, route func(Endpoint) (Route, error))
 // identify asks an engine who it is.
 func (e *Engine) identify(ctx context.Context) error {
 	// Once: what an engine is asked otherwise negotiates first, and goes on
-	// where nobody answers.
+	// where there is no answer.
 	ping, err := e.api.Ping(ctx)
 	if err != nil {
 		return e.unreachable(err)

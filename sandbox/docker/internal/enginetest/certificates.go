@@ -22,7 +22,7 @@ type Authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-// NewAuthority returns one that nobody trusts yet.
+// NewAuthority returns one that is not trusted yet.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{key: newKey(t)}
