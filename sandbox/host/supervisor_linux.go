@@ -45,7 +45,7 @@ func supervise() int {
 		Orders:  &what,
 		Prepare: func([]int) error { return prepareSelf() },
 		Start:   func() (int, error) { return startProgram(what) },
-		KillAll: new(reaper.Descendants).Kill,
+		KillAll: reaper.KillDescendants,
 	})
 }
 

@@ -25,7 +25,7 @@ func run(order protocol.Order, stdin []byte, score oomScore) protocol.Report {
 	}
 	outcome := reaper.Watch{
 		PID: pid, Released: released(), Timeout: order.Timeout, Exceeded: exceeded,
-		KillAll: func() bool { unix.Kill(-1, unix.SIGKILL); return false }, // all but this process
+		KillAll: func() { unix.Kill(-1, unix.SIGKILL) }, // all but this process
 	}.Wait()
 	report := protocol.Report{Ending: outcome.Ending, OverQuota: outcome.OverQuota}
 	report.PeakMemoryBytes, report.OOMKills = memoryUsed()

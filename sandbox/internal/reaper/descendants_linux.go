@@ -11,43 +11,63 @@ import (
 
 // stopRounds is how often it is looked for processes that were started while the
 // others were being stopped.
-const stopRounds = 16
+const stopRounds = 64
 
-// Descendants are the processes below this one.
-type Descendants struct{ found map[int]bool }
-
-// Kill kills all of them. They are stopped first, parents and children alike,
-// so that no program that keeps forking is faster. It reports whether there
-// were such as it had not found before: others may come after these.
-func (d *Descendants) Kill() (more bool) {
+// KillDescendants kills the processes below this one. They are stopped first,
+// parents and children alike, so that no program that keeps forking is faster.
+func KillDescendants() {
 	stopped := make(map[int]bool)
 	for range stopRounds {
 		before := len(stopped)
-		for _, pid := range descendants(os.Getpid()) {
+		eachDescendant(func(pid int) {
 			if !stopped[pid] {
 				stopped[pid] = true
 				unix.Kill(pid, unix.SIGSTOP)
 			}
-		}
+		})
 		if len(stopped) == before {
 			break
 		}
 	}
 	for pid := range stopped {
 		unix.Kill(pid, unix.SIGKILL)
-		more = more || !d.found[pid]
 	}
-	d.found = stopped
-	return more
 }
 
-// descendants lists the processes below pid, as /proc shows them.
-func descendants(pid int) []int {
-	children := make(map[int][]int)
-	processes, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
+// eachDescendant calls visit for the processes below this one, parents before
+// children. No process is visited much later than it was found: one that lives
+// for a moment would be gone.
+func eachDescendant(visit func(pid int)) {
+	next := childrenOf
+	if _, err := os.Stat("/proc/thread-self/children"); err != nil {
+		next = childrenByParent()
 	}
+	for queue := []int{os.Getpid()}; len(queue) > 0; queue = queue[1:] {
+		for _, child := range next(queue[0]) {
+			visit(child)
+			queue = append(queue, child)
+		}
+	}
+}
+
+// childrenOf lists the children of a process, as its threads' lists of them
+// show. Not every kernel has these.
+func childrenOf(pid int) (children []int) {
+	tasks := "/proc/" + strconv.Itoa(pid) + "/task"
+	threads, _ := os.ReadDir(tasks) // it may be gone
+	for _, thread := range threads {
+		list, _ := os.ReadFile(tasks + "/" + thread.Name() + "/children")
+		for field := range bytes.FieldsSeq(list) {
+			children = append(children, number(string(field)))
+		}
+	}
+	return children
+}
+
+// childrenByParent looks at all processes for their parents.
+func childrenByParent() func(pid int) []int {
+	children := make(map[int][]int)
+	processes, _ := os.ReadDir("/proc")
 	for _, entry := range processes {
 		if child := number(entry.Name()); child > 0 {
 			if _, parent, found := look(child); found {
@@ -55,21 +75,17 @@ func descendants(pid int) []int {
 			}
 		}
 	}
-	found := children[pid]
-	for i := 0; i < len(found); i++ {
-		found = append(found, children[found[i]]...)
-	}
-	return found
+	return func(pid int) []int { return children[pid] }
 }
 
 // leftBehind returns the names of processes below this one, sorted, at most
 // maxLeftBehind, and how many more there are. Dead ones do not count.
 func leftBehind() (names []string, omitted int) {
-	for _, pid := range descendants(os.Getpid()) {
+	eachDescendant(func(pid int) {
 		if name, _, found := look(pid); found && name != "" {
 			names = append(names, name)
 		}
-	}
+	})
 	slices.Sort(names)
 	most := min(maxLeftBehind, len(names))
 	return names[:most], len(names) - most

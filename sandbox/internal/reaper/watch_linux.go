@@ -24,19 +24,16 @@ type Watch struct {
 	PID int
 	// Released is closed when the server lets go.
 	Released <-chan struct{}
-	// KillAll kills every process below this one, or as many as it finds. It
-	// reports whether there may be more by now, since it had not found some of
-	// these before.
-	KillAll func() (more bool)
+	// KillAll kills every process below this one, or as many as it finds.
+	KillAll func()
 	// Timeout is after how long everything is killed; 0 for never.
 	Timeout time.Duration
 	// Exceeded, if set, reports every now and then whether everything is to be
 	// killed for what it uses.
 	Exceeded func() bool
 	// GiveUp is how long what does not die, such as processes of another user,
-	// is killed again; 0 for as long as it takes. While there are more, that
-	// is up to ten times as long: on a busy machine a program that is another
-	// process at every moment can be faster for a while.
+	// is killed again; 0 for as long as it takes. While some die, that is up to
+	// ten times as long.
 	GiveUp time.Duration
 }
 
@@ -52,6 +49,7 @@ type watcher struct {
 	Watch
 	outcome Outcome
 	ended   bool
+	died    bool // some did, since it was last asked whether to give up
 
 	expired, measured, grace, round, giveUp <-chan time.Time
 
@@ -77,14 +75,15 @@ func (w Watch) Wait() Outcome {
 func (w *watcher) next(deaths <-chan death) bool {
 	select {
 	case d, alive := <-deaths:
+		w.died = true
 		if alive && d.pid == w.PID {
 			w.end(d.status)
 		}
 		return alive
 	case <-w.giveUp:
-		if w.kill() && time.Now().Before(w.latest) {
-			w.giveUp = time.After(w.GiveUp)
-			return true
+		if w.died && time.Now().Before(w.latest) {
+			w.died, w.giveUp = false, time.After(w.GiveUp)
+			break
 		}
 		if !w.ended { // so that it does not pass for one that has ended well
 			w.outcome.Signal = "SIGKILL"
@@ -117,15 +116,14 @@ func (w *watcher) end(status syscall.WaitStatus) {
 }
 
 // kill begins a round of killing, and sees to it that there is another.
-func (w *watcher) kill() (more bool) {
+func (w *watcher) kill() {
 	w.outcome.Killed = w.outcome.Killed || !w.ended
 	w.measured, w.grace = nil, nil
 	if w.giveUp == nil && w.GiveUp > 0 {
 		w.giveUp, w.latest = time.After(w.GiveUp), time.Now().Add(10*w.GiveUp)
 	}
-	more = w.KillAll()
+	w.KillAll()
 	w.round = time.After(killInterval)
-	return more
 }
 
 type death struct {

@@ -2,6 +2,8 @@ package reaper_test
 
 import (
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 )
 
@@ -28,7 +31,7 @@ func watch(t *testing.T, program string, w reaper.Watch) reaper.Outcome {
 		t.Fatal(err)
 	}
 	if w.KillAll == nil {
-		w.KillAll = new(reaper.Descendants).Kill
+		w.KillAll = reaper.KillDescendants
 	}
 	return w.Wait()
 }
@@ -61,22 +64,34 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// Where something goes on starting processes, it takes longer to give up.
+// While some die, it takes longer to give up.
 func TestGivingUp(t *testing.T) {
 	const giveUp = 300 * time.Millisecond
-	for _, more := range []bool{true, false} {
-		begun, below := time.Now(), new(reaper.Descendants)
-		outcome := watch(t, "sleep 1000", reaper.Watch{Timeout: time.Millisecond, GiveUp: giveUp, KillAll: func() bool {
+	for program, left := range map[string]bool{
+		"sleep 1000":                             true,
+		"while :; do sh -c 'sleep 0.01 &'; done": false,
+	} {
+		begun := time.Now()
+		outcome := watch(t, program, reaper.Watch{Timeout: time.Millisecond, GiveUp: giveUp, KillAll: func() {
 			if time.Since(begun) > 3*giveUp {
-				below.Kill()
+				reaper.KillDescendants()
 			}
-			return more
 		}})
-		if outcome.Left == more {
-			t.Errorf("with more: %t, left: %t", more, outcome.Left)
+		if outcome.Left != left {
+			t.Errorf("%s: left: %t", program, outcome.Left)
 		}
 		if outcome.Left { // for the tests that follow
 			watch(t, "exit 0", reaper.Watch{Timeout: time.Millisecond})
 		}
+	}
+}
+
+// Nothing is faster, not even what is another process at every moment.
+func TestChains(t *testing.T) {
+	dir := testfiles.Dir(t, map[string]string{"chain.sh": `setsid sh "$0" &`})
+	chain := "sh " + filepath.Join(dir, "chain.sh") + " & "
+	outcome := watch(t, strings.Repeat(chain, 4)+"sleep 1000", reaper.Watch{Timeout: 100 * time.Millisecond, GiveUp: 2 * time.Second})
+	if outcome.Left {
+		t.Error("processes are left")
 	}
 }

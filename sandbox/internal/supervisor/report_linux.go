@@ -18,7 +18,7 @@ type report struct {
 	Step          string // that failed, where the supervisor names it
 	PID           int    // of the program, in the third report
 	Left          bool   // processes are left that could not be killed
-	Working       bool   // more were found to kill, and the last report follows
+	Working       bool   // it is killing, and the last report follows
 	reaper.Ending        // of the program, in the last
 }
 

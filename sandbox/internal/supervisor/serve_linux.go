@@ -45,7 +45,7 @@ type Job struct {
 	// Start starts the program on this process's standard streams.
 	Start func() (pid int, err error)
 	// KillAll is that of [reaper.Watch].
-	KillAll func() (more bool)
+	KillAll func()
 }
 
 // Serve does a job and returns when all its processes are dead. It returns the
@@ -68,12 +68,12 @@ func Serve(job Job) int {
 		return 1
 	}
 	var said time.Time
-	killAll := func() (more bool) {
-		if more = job.KillAll(); more && time.Since(said) > giveUpAfter {
+	killAll := func() {
+		job.KillAll()
+		if time.Since(said) > giveUpAfter/2 {
 			said = time.Now()
 			_ = wire.Send(reports, &report{Working: true})
 		}
-		return more
 	}
 	outcome := reaper.Watch{PID: pid, Released: released(orders), KillAll: killAll, GiveUp: giveUpAfter}.Wait()
 	if err := wire.Send(reports, &report{Ending: outcome.Ending, Left: outcome.Left}); err != nil {

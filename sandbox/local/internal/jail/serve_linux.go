@@ -20,7 +20,6 @@ func init() {
 func serve() int {
 	var setting Setting
 	var orders Orders
-	var below reaper.Descendants
 	prepared := new(prepared)
 	return supervisor.Serve(supervisor.Job{
 		Setting: &setting,
@@ -28,12 +27,12 @@ func serve() int {
 		Orders:  &orders,
 		Prepare: func(files []int) error { return prepared.finish(orders, files) },
 		Start:   prepared.start,
-		KillAll: func() (more bool) {
+		KillAll: func() {
 			if setting.Root == nil {
-				return below.Kill()
+				reaper.KillDescendants()
+				return
 			}
 			unix.Kill(-1, unix.SIGKILL) // all but this process, the first in its namespace
-			return false
 		},
 	})
 }
