@@ -62,11 +62,12 @@ type Spec struct {
 	Args []string
 	// Stdin is what the program reads; nil means an empty input.
 	Stdin []byte
-	// Env is added to the clean environment. SKILL_DIR, WORKSPACE, HOME,
+	// Env is added to the clean environment. SKILL_DIR, WORKSPACE, PROJECT, HOME,
 	// TMPDIR and PATH are the backend's and cannot be set here.
 	Env map[string]string
-	// InSkill starts the program in SkillDir instead of Workspace.
-	InSkill bool
+	// InSkill starts the program in SkillDir instead of Workspace, and InProject
+	// in the first of Shares, or in the Workspace where that is not shown.
+	InSkill, InProject bool
 	// SkillDir is the absolute host directory of the skill, read-only to
 	// the program where the tier can enforce it.
 	SkillDir string
@@ -79,6 +80,11 @@ type Spec struct {
 	// long as this process uses the directory. If empty, the run has a pair that
 	// ends with it, and no output is saved.
 	Private string
+	// Shares are directories of the user, none below another. The first is the
+	// project where Project is set: the variable PROJECT names it as the program
+	// sees it.
+	Shares  []Share
+	Project bool
 	// Owner is whose HOME and TMPDIR the program gets: one version of a skill.
 	Owner  string
 	Limits Limits
@@ -188,7 +194,9 @@ type Result struct {
 	// ChangesLost reports that the run was not in Workspace itself but in a
 	// copy, and that of what it changed there some or all did not come back.
 	ChangesLost bool
-	Info        Info
+	// Shared is what became of each of Spec.Shares, in their order.
+	Shared []Shared
+	Info   Info
 }
 
 // Output is one captured stream.
