@@ -46,6 +46,7 @@ var imports = map[string][]string{
 	"sandbox":             {},
 	"sandbox/command":     {"sandbox"},
 	"sandbox/internal":    {"sandbox", "sandbox/command"},
+	"sandbox/changes":     {"sandbox"},
 	"sandbox/queue":       {"sandbox"},
 	"sandbox/workspaces":  {"sandbox", "sandbox/internal"},
 	"sandbox/local":       {"sandbox", "sandbox/command", "sandbox/internal"},
