@@ -12,6 +12,7 @@ var ErrUnavailable = errors.New("sandbox unavailable")
 //   - spec-invalid: the [Spec] contradicts itself
 //   - env-reserved, env-invalid: a name in Spec.Env cannot be set
 //   - skill-missing, workspace-missing: a directory is not there
+//   - changes-missing: the directory for changes to a share cannot be used
 //   - workspace-unusable: the workspace cannot hold what a run needs
 //   - script-missing, script-not-file: Spec.Script names no regular file
 //   - interpreter-unknown: nothing tells what runs the script
@@ -30,8 +31,8 @@ type SetupError struct {
 	Err error
 }
 
-// MissingDir returns the [SetupError] for a directory, the "skill" or the
-// "workspace", that cannot be used.
+// MissingDir returns the [SetupError] for a directory, the "skill", the
+// "workspace" or that of "changes", that cannot be used.
 func MissingDir(which string, err error) error {
 	return &SetupError{
 		Rule:    which + "-missing",

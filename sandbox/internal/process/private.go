@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"io/fs"
 
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -59,9 +60,15 @@ func (r *Runner) tidy(private string) {
 // restore restores the modes that a program took away from the directories of a
 // run.
 func (r *Runner) restore(spec sandbox.Spec) {
-	workspace, err := disk.RestoreMode(spec.Workspace)
-	private, privateErr := scratch.RestoreModes(spec)
-	if workspace || private {
-		r.log.Warn("a program took away the mode of its workspace, HOME or TMPDIR, which have it again", "error", errors.Join(err, privateErr))
+	restored, err := scratch.RestoreModes(spec)
+	for _, dir := range append(uppersOf(spec.Shares), spec.Workspace) {
+		again, dirErr := disk.RestoreMode(dir)
+		restored = restored || again
+		if !errors.Is(dirErr, fs.ErrNotExist) {
+			err = errors.Join(err, dirErr)
+		}
+	}
+	if restored {
+		r.log.Warn("a program took away the mode of its workspace, HOME, TMPDIR or project, which have it again", "error", err)
 	}
 }

@@ -26,15 +26,16 @@ const (
 	ownBytes = ownFiles * 4 << 10
 )
 
-// quota bounds what a workspace and its private directory hold. No kernel bounds
-// a directory for an ordinary user, so they are measured, and the run that leads
-// beyond is killed.
+// quota bounds what a workspace, its private directory and the changes to shares
+// hold. No kernel bounds a directory for an ordinary user, so they are measured,
+// and the run that leads beyond is killed.
 type quota struct {
-	workspace, private string
-	start              *artifact.Snapshot
-	most               disk.Usage
-	free               int64 // on the disk, at the start
-	restore            func()
+	workspace string
+	others    []string // what counts besides
+	start     *artifact.Snapshot
+	most      disk.Usage
+	free      map[string]int64 // on the disks, at the start, by a directory there
+	restore   func()
 }
 
 // reserve is how much of a disk, of that size, is left to others.
@@ -45,7 +46,11 @@ func reserve(disk int64) int64 { return min(disk/20, 1<<30) }
 // can read and tidy up. What cannot be looked into could be anything and could
 // become anything, so with that a workspace is full.
 func (r *Runner) newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
-	q := &quota{workspace: spec.Workspace, private: spec.Private, start: start, restore: func() { r.restore(*spec) }}
+	q := &quota{workspace: spec.Workspace, others: append(uppersOf(spec.Shares), spec.Private), start: start, restore: func() { r.restore(*spec) }}
+	q.free = make(map[string]int64)
+	for _, dir := range append(changesOf(spec.Shares), spec.Workspace) {
+		q.free[dir], _, _ = diskSpace(dir)
+	}
 	isFull := func(used disk.Usage) bool { return used.Bytes >= spec.Limits.WorkspaceBytes || used.Missed > 0 }
 	used := q.used(start.Usage())
 	if isFull(used) || used.Files >= spec.Limits.WorkspaceFiles {
@@ -57,34 +62,40 @@ func (r *Runner) newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
 	}
 	spec.Limits.WorkspaceBytes = max(spec.Limits.WorkspaceBytes, used.Bytes+ownBytes)
 	spec.Limits.WorkspaceFiles = max(spec.Limits.WorkspaceFiles, used.Files+ownFiles)
-	q.free, _, _ = diskSpace(spec.Workspace)
 	q.most = disk.Usage{Bytes: spec.Limits.WorkspaceBytes, Files: spec.Limits.WorkspaceFiles, Missed: used.Missed}
 	return q
 }
 
-// used adds what the private directory holds to what the workspace does.
+// used adds what the other directories hold to what the workspace does.
 func (q *quota) used(workspace disk.Usage) disk.Usage {
-	return workspace.Add(disk.MeasureAll(disk.Unbounded, q.private))
+	return workspace.Add(disk.MeasureAll(disk.Unbounded, q.others...))
 }
+
+func (q *quota) dirs() []string { return append([]string{q.workspace}, q.others...) }
 
 // exceeded measures. A program that takes away modes is none that hides what it
 // writes.
 func (q *quota) exceeded() bool {
-	used := disk.MeasureAll(q.most, q.workspace, q.private)
+	used := disk.MeasureAll(q.most, q.dirs()...)
 	if used.Exceeds(q.most) {
 		q.restore()
-		used = disk.MeasureAll(q.most, q.workspace, q.private)
+		used = disk.MeasureAll(q.most, q.dirs()...)
 	}
 	return used.Exceeds(q.most) || q.fillsDisk()
 }
 
-// fillsDisk reports whether the disk is nearly full, and was not before by as
+// fillsDisk reports whether a disk is nearly full, and was not before by as
 // much as the quota: files that were removed while a program has them open
 // are in no directory. That other programs of the machine have filled it is
 // possible, and no reason to fill the rest.
 func (q *quota) fillsDisk() bool {
-	free, all, known := diskSpace(q.workspace)
-	return known && free < reserve(all) && q.free-free > q.most.Bytes
+	for dir, before := range q.free {
+		free, all, known := diskSpace(dir)
+		if known && free < reserve(all) && before-free > q.most.Bytes {
+			return true
+		}
+	}
+	return false
 }
 
 // measure measures in the background, and calls kill once the quota is

@@ -40,6 +40,8 @@ type Ending struct {
 	Uncollected int
 	// PeakMemoryBytes is as in [sandbox.Result].
 	PeakMemoryBytes int64
+	// Shared is as in [sandbox.Result]; nil means that no share was shown.
+	Shared []sandbox.Shared
 }
 
 // Start starts a program. Its time counts from when this returns, so that what
@@ -114,9 +116,17 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 	}
 	defer end()
 	spec.Limits = WithDefaults(spec.Limits)
-	if err := checkDirs(spec); err != nil {
+	if err := errors.Join(checkDirs(spec), checkShares(spec)); err != nil {
 		return sandbox.Result{}, err
 	}
+	unlock, err := lockChanges(ctx, spec.Shares)
+	if ctx.Err() != nil {
+		return r.neverStarted(), nil
+	}
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	defer unlock()
 	ephemeral := spec.Private == ""
 	release, err := r.private(&spec)
 	if err != nil {
@@ -168,9 +178,8 @@ func (r *Runner) collect(spec sandbox.Spec, room *quota, result *sandbox.Result)
 // watch runs a program until its tree is dead. What ends it early cancels the
 // context with the reason.
 func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, private *scratch.Dir, room *quota) (sandbox.Result, error) {
-	neverStarted := sandbox.Result{Status: sandbox.Canceled, ExitCode: -1, Info: r.info}
 	if ctx.Err() != nil {
-		return neverStarted, nil
+		return r.neverStarted(), nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -179,7 +188,7 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 	if err != nil {
 		r.closeStreams(streams)
 		if ctx.Err() != nil {
-			return neverStarted, nil
+			return r.neverStarted(), nil
 		}
 		return sandbox.Result{}, err
 	}
@@ -206,10 +215,19 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 		LeftBehindOmitted: ended.LeftBehindOmitted,
 		ArtifactsOmitted:  ended.Uncollected,
 		ChangesLost:       ended.ChangesLost,
+		Shared:            ended.Shared,
 		Info:              r.info,
+	}
+	if result.Shared == nil {
+		result.Shared = notShown(spec.Shares)
 	}
 	result.Status, result.ExitCode, result.Signal = verdict(ended, context.Cause(ctx), streams.exceeded())
 	return result, nil
+}
+
+// neverStarted is the result of a run that was canceled before its program.
+func (r *Runner) neverStarted() sandbox.Result {
+	return sandbox.Result{Status: sandbox.Canceled, ExitCode: -1, Info: r.info}
 }
 
 // verdict returns how a run ended. A program that came to its own end before it
