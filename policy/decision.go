@@ -16,14 +16,19 @@ type Effect int
 // The effects.
 const (
 	Allow Effect = iota + 1
+	// Ask allows what the user consents to. Only an approval asks; what a skill
+	// declares allows or denies.
+	Ask
 	Deny
 )
 
-// String returns "allow", "deny", or "undecided" for any other value.
+// String returns "allow", "ask", "deny", or "undecided" for any other value.
 func (e Effect) String() string {
 	switch e {
 	case Allow:
 		return "allow"
+	case Ask:
+		return "ask"
 	case Deny:
 		return "deny"
 	}

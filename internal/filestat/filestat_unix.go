@@ -4,6 +4,7 @@ package filestat
 
 import (
 	"io/fs"
+	"os"
 	"syscall"
 )
 
@@ -30,3 +31,14 @@ func identify(info fs.FileInfo) (id ID, changed int64) {
 	}
 	return ID{}, 0
 }
+
+// Ours reports whether a file belongs to the user of this process. Where the
+// system does not say, it does.
+func Ours(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}
+
+// WritableByOthers reports whether a file's mode lets its group or everybody
+// write to it. Where the system has no such modes, it does not.
+func WritableByOthers(info fs.FileInfo) bool { return info.Mode().Perm()&0o022 != 0 }
