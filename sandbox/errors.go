@@ -13,6 +13,9 @@ var ErrUnavailable = errors.New("sandbox unavailable")
 //   - env-reserved, env-invalid: a name in Spec.Env cannot be set
 //   - skill-missing, workspace-missing: a directory is not there
 //   - changes-missing: the directory for changes to a share cannot be used
+//   - project-missing: the program is to start in a project that is not there
+//   - project-busy: another run of the workspace works on the same shares, and
+//     Spec.NoWait is set
 //   - workspace-unusable: the workspace cannot hold what a run needs
 //   - script-missing, script-not-file: Spec.Script names no regular file
 //   - interpreter-unknown: nothing tells what runs the script
@@ -32,7 +35,7 @@ type SetupError struct {
 }
 
 // MissingDir returns the [SetupError] for a directory, the "skill", the
-// "workspace" or that of "changes", that cannot be used.
+// "workspace", the "project" or that of "changes", that cannot be used.
 func MissingDir(which string, err error) error {
 	return &SetupError{
 		Rule:    which + "-missing",

@@ -30,8 +30,12 @@ type Share struct {
 	// system that keeps extended attributes of users; required for
 	// [AccessReview]. In it are [UpperDir], which is an overlay's upper directory
 	// (opaque directories are marked by the attribute user.overlay.opaque), and
-	// [WorkDir]. The backend makes what is not there. Later runs see what
-	// is in it; those that run at once in a workspace share it.
+	// [WorkDir]. The backend makes what is not there; it must be there itself.
+	// Later runs see what is in it. A run has it to itself: it holds an exclusive
+	// flock(2) on the directory, as whoever else changes it must. One that has to
+	// wait says so by [Spec.Progress], or fails where [Spec.NoWait] is set; the
+	// time does not count for its timeout. What is in it counts for the limits of
+	// the workspace.
 	Changes string
 }
 

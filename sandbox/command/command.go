@@ -92,6 +92,8 @@ func check(s sandbox.Spec) error {
 		return invalidSpec("the program's name is empty")
 	case (s.Script != "" || s.InSkill) && s.SkillDir == "":
 		return invalidSpec("no skill directory is given")
+	case s.InSkill && s.InProject:
+		return invalidSpec("a program starts in one directory")
 	}
 	for _, text := range slices.Concat([]string{s.Script, s.Shell}, s.Argv, s.Args) {
 		if strings.ContainsRune(text, 0) {

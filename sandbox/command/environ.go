@@ -11,11 +11,22 @@ import (
 )
 
 // reservedEnv are the variables that tell a program where it is.
-var reservedEnv = []string{"HOME", "PATH", "SKILL_DIR", "TMPDIR", "WORKSPACE"}
+var reservedEnv = []string{"HOME", "PATH", "PROJECT", "SKILL_DIR", "TMPDIR", "WORKSPACE"}
 
-// Dirs are a run's directories as its program sees them. Skill is empty where
-// the run has none.
-type Dirs struct{ Skill, Workspace, Home, Tmp string }
+// Dirs are a run's directories as its program sees them. Skill and Project are
+// empty where the run has none.
+type Dirs struct{ Skill, Workspace, Project, Home, Tmp string }
+
+// Start returns the directory in which the program of a spec starts.
+func (d Dirs) Start(s sandbox.Spec) string {
+	switch {
+	case s.InSkill:
+		return d.Skill
+	case s.InProject && d.Project != "":
+		return d.Project
+	}
+	return d.Workspace
+}
 
 // Environ returns the environment of a run, sorted: a PATH, the variables that
 // name its directories, those of the backend, and s.Env, which may replace all
@@ -34,6 +45,9 @@ func Environ(s sandbox.Spec, searchPath string, backend map[string]string, at Di
 		merged["TZ"] = zone
 	}
 	maps.Copy(merged, backend)
+	if at.Project != "" {
+		merged["PROJECT"] = at.Project
+	}
 	if at.Skill != "" {
 		merged["SKILL_DIR"] = at.Skill
 		if separator := string(os.PathListSeparator); !strings.Contains(at.Skill, separator) {

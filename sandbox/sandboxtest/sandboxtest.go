@@ -36,9 +36,10 @@ type Exclusion struct {
 // contract is one case. Its test may use the backend together with others,
 // unless it is alone.
 type contract struct {
-	name  string
-	alone bool
-	test  func(t *testing.T, f *fixture)
+	name   string
+	alone  bool
+	review bool // it is about changes to shares
+	test   func(t *testing.T, f *fixture)
 }
 
 func contracts() []contract {
@@ -49,6 +50,7 @@ func contracts() []contract {
 type fixture struct {
 	backend sandbox.Backend
 	open    func(testing.TB) sandbox.Backend
+	shares  Shares
 }
 
 // Run runs the suite. It opens a backend with open, and more of them for the
@@ -62,18 +64,23 @@ func RunSome(t *testing.T, open func(testing.TB) sandbox.Backend, prefixes []str
 	if runtime.GOOS == "windows" {
 		t.Skip("the programs of this suite are POSIX shell scripts")
 	}
-	all := contracts()
+	all := slices.DeleteFunc(contracts(), func(c contract) bool {
+		return !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(c.name, prefix) })
+	})
+	f := &fixture{open: open}
+	f.backend = f.openAnother(t)
+	f.runAll(t, all, except)
+}
+
+// runAll runs all cases but those that a backend cannot pass.
+func (f *fixture) runAll(t *testing.T, all []contract, except []Exclusion) {
+	known := slices.Concat(contracts(), shares())
 	for _, e := range except {
-		if !slices.ContainsFunc(all, func(c contract) bool { return c.name == e.Case }) {
+		if !slices.ContainsFunc(known, func(c contract) bool { return c.name == e.Case }) {
 			t.Errorf("the excluded case %q does not exist", e.Case)
 		}
 	}
-	f := &fixture{open: open}
-	f.backend = f.openAnother(t)
 	for _, c := range all {
-		if !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(c.name, prefix) }) {
-			continue
-		}
 		t.Run(c.name, func(t *testing.T) {
 			for _, e := range except {
 				if e.Case == c.name {

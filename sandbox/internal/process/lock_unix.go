@@ -13,8 +13,9 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
-// lockDir locks a directory until it is released or this process ends.
-func lockDir(ctx context.Context, dir string) (release func(), err error) {
+// lockDir locks a directory until it is released or this process ends. Where
+// somebody has it, it calls busy, and fails if that does.
+func lockDir(ctx context.Context, dir string, busy func() error) (release func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, sandbox.MissingDir("changes", err)
 	}
@@ -30,6 +31,10 @@ func lockDir(ctx context.Context, dir string) (release func(), err error) {
 		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
 			file.Close()
 			return nil, sandbox.MissingDir("changes", err)
+		}
+		if err := busy(); err != nil {
+			file.Close()
+			return nil, err
 		}
 		select {
 		case <-ctx.Done():

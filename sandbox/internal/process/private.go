@@ -61,8 +61,10 @@ func (r *Runner) tidy(private string) {
 // run.
 func (r *Runner) restore(spec sandbox.Spec) {
 	restored, err := scratch.RestoreModes(spec)
-	for _, dir := range append(uppersOf(spec.Shares), spec.Workspace) {
-		again, dirErr := disk.RestoreMode(dir)
+	workspace, workspaceErr := disk.RestoreMode(spec.Workspace)
+	restored, err = restored || workspace, errors.Join(err, workspaceErr)
+	for _, dir := range uppersOf(spec.Shares) {
+		again, dirErr := disk.RestoreReading(dir)
 		restored = restored || again
 		if !errors.Is(dirErr, fs.ErrNotExist) {
 			err = errors.Join(err, dirErr)

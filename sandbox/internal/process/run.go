@@ -40,7 +40,9 @@ type Ending struct {
 	Uncollected int
 	// PeakMemoryBytes is as in [sandbox.Result].
 	PeakMemoryBytes int64
-	// Shared is as in [sandbox.Result]; nil means that no share was shown.
+	// Shared is what became of each of the shares that the backend was given, in
+	// their order, where any value stands for those that were
+	// [sandbox.AccessOff] already; nil means that none was shown.
 	Shared []sandbox.Shared
 }
 
@@ -108,7 +110,10 @@ func (r *Runner) begin(ctx context.Context) (_ context.Context, end func(), _ er
 
 // Run runs a spec as [sandbox.Backend] has it. Check gets the spec with all its
 // limits and directories, finds the program and returns what starts it, before
-// anything is written to the workspace.
+// anything is written to the workspace. Shares that cannot be shown are
+// [sandbox.AccessOff] there, and are to be passed over. Where one is
+// [sandbox.AccessReview], its directories for changes are there, and are the
+// run's alone until its tree is dead; the backend must not use them after that.
 func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.Spec) (Start, error)) (sandbox.Result, error) {
 	ctx, end, err := r.begin(ctx)
 	if err != nil {
@@ -119,7 +124,7 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 	if err := errors.Join(checkDirs(spec), checkShares(spec)); err != nil {
 		return sandbox.Result{}, err
 	}
-	unlock, err := lockChanges(ctx, spec.Shares)
+	unlock, err := lockChanges(ctx, spec)
 	if ctx.Err() != nil {
 		return r.neverStarted(), nil
 	}
@@ -127,6 +132,18 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 		return sandbox.Result{}, err
 	}
 	defer unlock()
+	shares, reasons, err := usable(spec)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	spec.Shares = shares
+	result, err := r.runAlone(ctx, spec, check)
+	result.Shared = shared(shares, reasons, result.Shared)
+	return result, err
+}
+
+// runAlone runs a spec while nobody else uses the changes to its shares.
+func (r *Runner) runAlone(ctx context.Context, spec sandbox.Spec, check func(sandbox.Spec) (Start, error)) (sandbox.Result, error) {
 	ephemeral := spec.Private == ""
 	release, err := r.private(&spec)
 	if err != nil {
@@ -217,9 +234,6 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 		ChangesLost:       ended.ChangesLost,
 		Shared:            ended.Shared,
 		Info:              r.info,
-	}
-	if result.Shared == nil {
-		result.Shared = notShown(spec.Shares)
 	}
 	result.Status, result.ExitCode, result.Signal = verdict(ended, context.Cause(ctx), streams.exceeded())
 	return result, nil

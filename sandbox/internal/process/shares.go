@@ -5,8 +5,11 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
@@ -38,25 +41,38 @@ func checkShares(spec sandbox.Spec) error {
 	if spec.Project && len(spec.Shares) == 0 {
 		return invalidShare("it is the project, but there is none")
 	}
-	for _, share := range spec.Shares {
+	for i, share := range spec.Shares {
 		if err := checkShare(share); err != nil {
 			return err
+		}
+		for _, other := range spec.Shares[:i] {
+			if overlap(share.Path, other.Path) {
+				return invalidShare("it is below another one")
+			}
 		}
 	}
 	return nil
 }
 
+// overlap reports whether one of two directories is the other, or below it.
+func overlap(a, b string) bool { return pathname.Within(a, b) || pathname.Within(b, a) }
+
 func checkShare(share sandbox.Share) error {
-	wellFormed := func(dir string) bool { return filepath.IsAbs(dir) && filepath.Clean(dir) == dir }
+	wellFormed := func(dir string) bool {
+		return filepath.IsAbs(dir) && filepath.Clean(dir) == dir && dir != filepath.Dir(dir) && !strings.ContainsRune(dir, 0)
+	}
+	holdsChanges := func(dir string) bool { return overlap(dir, share.Changes) }
 	switch {
 	case !wellFormed(share.Path):
-		return invalidShare("its path is not absolute and clean")
+		return invalidShare("its path is not absolute and clean, or the root")
 	case len(share.Layers) == 0 || slices.ContainsFunc(share.Layers, func(dir string) bool { return !wellFormed(dir) }):
 		return invalidShare("its layers are not absolute and clean")
 	case share.Access != sandbox.AccessRead && share.Access != sandbox.AccessReview:
 		return invalidShare("its access is unknown")
 	case share.Access == sandbox.AccessReview && !wellFormed(share.Changes):
 		return invalidShare("it has no directory for changes")
+	case share.Access == sandbox.AccessReview && slices.ContainsFunc(slices.Concat(share.Layers, []string{share.Path}), holdsChanges):
+		return invalidShare("it holds the changes to itself")
 	}
 	return nil
 }
@@ -71,10 +87,10 @@ func invalidShare(what string) error {
 
 // lockChanges waits until no other run, of any process, uses the directories of
 // a run's changes: two overlays must not have the same upper directory, and what
-// is changed by two runs at once has no order. It fails when ctx ends, and where
-// a directory is gone.
-func lockChanges(ctx context.Context, shares []sandbox.Share) (unlock func(), err error) {
-	dirs := changesOf(shares)
+// is changed by two runs at once has no order. It fails when ctx ends, where a
+// directory is gone, and where the spec does not want to wait.
+func lockChanges(ctx context.Context, spec sandbox.Spec) (unlock func(), err error) {
+	dirs := changesOf(spec.Shares)
 	slices.SortFunc(dirs, cmp.Compare) // so that no two runs wait for each other
 	var locks []func()
 	unlock = func() {
@@ -83,7 +99,7 @@ func lockChanges(ctx context.Context, shares []sandbox.Share) (unlock func(), er
 		}
 	}
 	for _, dir := range slices.Compact(dirs) {
-		release, err := lockDir(ctx, dir)
+		release, err := lockDir(ctx, dir, sync.OnceValue(func() error { return whileBusy(spec) }))
 		if err != nil {
 			unlock()
 			return nil, err
@@ -93,12 +109,56 @@ func lockChanges(ctx context.Context, shares []sandbox.Share) (unlock func(), er
 	return unlock, nil
 }
 
-// notShown is what became of the shares of a run by a backend that says nothing
-// of them.
-func notShown(shares []sandbox.Share) []sandbox.Shared {
+// whileBusy says that a run waits for another one, or that it does not.
+func whileBusy(spec sandbox.Spec) error {
+	if spec.NoWait {
+		return &sandbox.SetupError{
+			Rule:    "project-busy",
+			Message: "another run of this workspace works on the same files of the user",
+			Hint:    "Wait until it has ended, or use another workspace.",
+		}
+	}
+	if spec.Progress != nil {
+		spec.Progress("waiting for another run of this workspace, which works on the same files")
+	}
+	return nil
+}
+
+// usable returns the shares of a run with what of them can be had, and why it is
+// less than what was asked for. A program that is to start in a project that is
+// gone is not started elsewhere: an empty directory in its place does not fail,
+// it lies.
+func usable(spec sandbox.Spec) (shares []sandbox.Share, reasons []string, err error) {
+	shares, reasons = slices.Clone(spec.Shares), make([]string, len(spec.Shares))
+	for i := range shares {
+		share := &shares[i]
+		if err := checkLayers(*share); err != nil {
+			if i == 0 && spec.Project && spec.InProject {
+				return nil, nil, sandbox.MissingDir("project", err)
+			}
+			share.Access, reasons[i] = sandbox.AccessOff, "It is not there, is no directory, or is behind a link."
+		} else if share.Access == sandbox.AccessReview && prepareChanges(*share) != nil {
+			share.Access, reasons[i] = sandbox.AccessRead, "There is no place to keep what programs change."
+		}
+	}
+	return shares, reasons, nil
+}
+
+// shared returns what became of shares, with what a backend says of those that
+// it was given.
+func shared(shares []sandbox.Share, reasons []string, by []sandbox.Shared) []sandbox.Shared {
 	var all []sandbox.Shared
-	for range shares {
-		all = append(all, sandbox.Shared{Access: sandbox.AccessOff, Reason: "This sandbox shows programs no directories of the user."})
+	for i, share := range shares {
+		became := sandbox.Shared{Access: sandbox.AccessOff, Reason: reasons[i]}
+		switch {
+		case share.Access == sandbox.AccessOff:
+		case i < len(by):
+			became = by[i]
+			became.Reason = cmp.Or(became.Reason, reasons[i])
+		default:
+			became.Reason = "This sandbox shows programs no directories of the user."
+		}
+		all = append(all, became)
 	}
 	return all
 }

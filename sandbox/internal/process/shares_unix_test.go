@@ -34,9 +34,11 @@ func runWith(ctx context.Context, t *testing.T, shares []sandbox.Share, ready fu
 // Changes are of one run at a time, whoever wants them in which order.
 func TestRunsTakeTurnsWithChanges(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir, changes := t.TempDir(), t.TempDir()
+	layers := map[string]string{"a": t.TempDir(), "b": t.TempDir()}
 	share := func(name string) sandbox.Share {
-		return sandbox.Share{Path: dir, Layers: []string{dir}, Access: sandbox.AccessReview, Changes: filepath.Join(dir, name)}
+		dir := layers[name]
+		return sandbox.Share{Path: dir, Layers: []string{dir}, Access: sandbox.AccessReview, Changes: filepath.Join(changes, name)}
 	}
 	var atOnce atomic.Int32
 	ended := make(chan error)
@@ -70,7 +72,7 @@ func TestRunsTakeTurnsWithChanges(t *testing.T) {
 func TestWaitingForChangesIsCanceled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	shares := []sandbox.Share{{Path: dir, Layers: []string{dir}, Access: sandbox.AccessReview, Changes: dir}}
+	shares := []sandbox.Share{{Path: dir, Layers: []string{dir}, Access: sandbox.AccessReview, Changes: t.TempDir()}}
 	_, err := runWith(t.Context(), t, shares, func() {
 		ctx, cancel := context.WithCancel(t.Context())
 		waiting := make(chan struct{})

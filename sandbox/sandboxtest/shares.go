@@ -1,0 +1,31 @@
+package sandboxtest
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// Shares is what a backend promises of [sandbox.Spec.Shares].
+type Shares struct {
+	// Most is the most access that it gives, in a place where it can.
+	Most sandbox.Access
+	// Elsewhere reports that programs see a share at another path than its own.
+	Elsewhere bool
+}
+
+// RunShares runs the part of the suite that is about directories of the user,
+// such as the project. Its last word after every run is that nothing in them has
+// changed, by a byte, a mode, a time, a link or an attribute.
+func RunShares(t *testing.T, open func(testing.TB) sandbox.Backend, promise Shares, except ...Exclusion) {
+	if runtime.GOOS != "linux" {
+		t.Skip("there are no shares on this system")
+	}
+	f := &fixture{open: open, shares: promise}
+	f.backend = f.openAnother(t)
+	f.runAll(t, slices.DeleteFunc(shares(), func(c contract) bool {
+		return c.review && promise.Most != sandbox.AccessReview
+	}), except)
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package sandboxtest
+
+func shares() []contract { return nil }
