@@ -1,0 +1,152 @@
+package paths
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// GitIndex reports whether a path is that of a git index, which is protected
+// depending on what it holds: see [GitIndexFault].
+func GitIndex(path string) bool {
+	_, found := anyReading(path, func(n name) (string, bool) {
+		if len(n) < 2 || !n[len(n)-1].is("index") {
+			return "", false
+		}
+		for _, s := range n[:len(n)-1] {
+			if s.is(".git") || isBareName(s) {
+				return "", true
+			}
+		}
+		return "", false
+	})
+	return found
+}
+
+const (
+	indexHeaderBytes = 12
+	indexFixedBytes  = 62 // of an entry before its path, with SHA-1
+	indexHashBytes   = 20
+	indexExtended    = 0x4000
+)
+
+// GitIndexFault reports why an index must not become a repository's, as
+// [Rules.Protected] does. Git believes its index: an entry for .git/hooks/x is
+// written there when the user restores files. So it is one of version 2 to 4 of
+// a repository with SHA-1, whole, and names clean paths outside of git
+// directories.
+func GitIndexFault(content []byte) (reason string, refused bool) {
+	const unreadable = "is no git index that can be checked"
+	if len(content) < indexHeaderBytes+indexHashBytes || string(content[:4]) != "DIRC" {
+		return unreadable, true
+	}
+	version := binary.BigEndian.Uint32(content[4:])
+	count := binary.BigEndian.Uint32(content[8:])
+	if version < 2 || version > 4 {
+		return unreadable, true
+	}
+	entries := indexEntries{rest: content[indexHeaderBytes : len(content)-indexHashBytes], version: version}
+	for range count {
+		path, ok := entries.next()
+		if !ok {
+			return unreadable, true
+		}
+		if !clean(path) || leadsIntoGit(path) {
+			return "has an entry in a git directory", true
+		}
+	}
+	return indexExtensions(entries.rest)
+}
+
+func leadsIntoGit(path string) bool {
+	_, found := anyReading(path, func(n name) (string, bool) {
+		for _, s := range n {
+			if s.is(".git") {
+				return "", true
+			}
+		}
+		return "", false
+	})
+	return found
+}
+
+// indexExtensions refuses what has more entries elsewhere: extensions in small
+// letters, which git must understand, as "link" of a split index.
+func indexExtensions(rest []byte) (reason string, refused bool) {
+	for len(rest) > 0 {
+		if len(rest) < 8 || rest[0] < 'A' || rest[0] > 'Z' {
+			return "is a split or sparse git index", true
+		}
+		size := binary.BigEndian.Uint32(rest[4:])
+		if uint64(size) > uint64(len(rest)-8) {
+			return "is a git index that is cut off", true
+		}
+		rest = rest[8+size:]
+	}
+	return "", false
+}
+
+// indexEntries reads the entries of an index, one after the other.
+type indexEntries struct {
+	rest    []byte
+	version uint32
+	path    []byte // of the last one
+}
+
+// next returns the path of the next entry.
+func (e *indexEntries) next() (path string, ok bool) {
+	if len(e.rest) < indexFixedBytes {
+		return "", false
+	}
+	head := indexFixedBytes
+	if binary.BigEndian.Uint16(e.rest[indexFixedBytes-2:])&indexExtended != 0 {
+		if head += 2; e.version == 2 {
+			return "", false
+		}
+	}
+	if len(e.rest) < head {
+		return "", false
+	}
+	body := e.rest[head:]
+	if e.version == 4 {
+		if body, ok = e.dropShared(body); !ok {
+			return "", false
+		}
+	} else {
+		e.path = e.path[:0]
+	}
+	end := bytes.IndexByte(body, 0)
+	if end < 0 {
+		return "", false
+	}
+	e.path = append(e.path, body[:end]...)
+	used := len(e.rest) - len(body) + end + 1
+	if e.version < 4 {
+		used = (head + end + 8) / 8 * 8 // filled up with 1 to 8 zero bytes
+	}
+	if used > len(e.rest) {
+		return "", false
+	}
+	e.rest = e.rest[used:]
+	return string(e.path), true
+}
+
+// dropShared takes from the last path what the next one does not share with it,
+// as the number before its rest says.
+func (e *indexEntries) dropShared(body []byte) (rest []byte, ok bool) {
+	var drop uint64
+	for i, c := range body {
+		if i > 4 {
+			break
+		}
+		drop = drop<<7 | uint64(c&0x7f)
+		if c&0x80 == 0 {
+			if drop > uint64(len(e.path)) {
+				return nil, false
+			}
+			e.path = e.path[:uint64(len(e.path))-drop]
+			return body[i+1:], true
+		}
+		drop++
+	}
+	return nil, false
+}
