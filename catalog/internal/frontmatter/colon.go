@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/skills-mcp/skills-mcp/internal/yamldoc"
 )
 
 // maxQuoted bounds the values of one frontmatter that are quoted: each costs
@@ -30,7 +32,7 @@ var (
 // value on which the parser stops is put into quotes. quoted are the indexes,
 // from 0, of the lines on which such values begin.
 func parseForgiving(source []byte) (root *yaml.Node, quoted []int, err error) {
-	root, err = parse(source)
+	root, err = yamldoc.Parse(source)
 	lines := strings.Split(string(source), "\n")
 	for fault := (*yaml.LoadError)(nil); errors.As(err, &fault) && len(quoted) < maxQuoted; {
 		i, ok := quoteValue(lines, fault.Mark.Line-1)
@@ -38,7 +40,7 @@ func parseForgiving(source []byte) (root *yaml.Node, quoted []int, err error) {
 			break
 		}
 		quoted = append(quoted, i)
-		root, err = parse([]byte(strings.Join(lines, "\n")))
+		root, err = yamldoc.Parse([]byte(strings.Join(lines, "\n")))
 	}
 	return root, quoted, err
 }

@@ -1,0 +1,279 @@
+// Package config reads the configuration: what the user's own file, the
+// environment and the command line say, and how far a project narrows it.
+//
+// One table, keys, names every key with what it may hold. The reader, the JSON
+// Schema, the table in the documentation and what is printed all come from it.
+//
+// # Who may say what
+//
+// Flags win over variables of the environment, these over the user's file, and
+// that over the defaults. All four are the operator's. A project's
+// [ProjectFile] comes with the project and is not trusted: whatever the operator
+// said, it can make that stricter, never wider. Where it would, or cannot be
+// used, the strictest is in force (see [Effective.Narrow]).
+//
+// # Strictness
+//
+// What is not understood is refused with its line and column: unknown keys, keys
+// that stand there twice, values of another type, anchors, aliases and tags.
+// Nothing is guessed.
+package config
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// ProjectFile is the name of the file in a project's directory that narrows the
+// configuration. No program may change it.
+const ProjectFile = ".skills-mcp.yaml"
+
+// Off is the value that turns a part off.
+const Off = "off"
+
+// Auto is the value that leaves a choice to the program.
+const Auto = "auto"
+
+// Config is the configuration. [Default] returns one that can be used.
+type Config struct {
+	// Roots are where skills are looked for, in order.
+	Roots []Root
+	// Disabled are the names of skills that are hidden everywhere; an asterisk
+	// stands for any characters.
+	Disabled []string
+	// Pin are the names of skills that the instructions list first.
+	Pin []string
+	// Strict leaves out every skill that the reference validator rejects.
+	Strict bool
+	// Poll is the time between two looks for changes; zero where the kernel
+	// tells of them.
+	Poll time.Duration
+	// CompatIndex serves skill://index.json too.
+	CompatIndex bool
+	// Toolsets are the names of the toolsets that are there besides the tools
+	// that always are.
+	Toolsets []string
+	// AllowedTools is the mode in which skills' allowed-tools are taken:
+	// "enforce" or "log".
+	AllowedTools string
+
+	Sandbox    Sandbox
+	Limits     Limits
+	Workspaces Workspaces
+	Project    Project
+	Approval   Approval
+	Audit      Audit
+	Log        Log
+
+	// Skills are what holds for one skill, by its name. [Config.Skill] returns
+	// it together with what holds for all.
+	Skills map[string]Skill
+}
+
+// Root is a directory or an archive of skills.
+type Root struct {
+	// Path is the directory or archive: absolute, below the home directory
+	// ("~/skills") or relative to the project's directory.
+	Path string
+	// Prefix is put before the skills' paths in URIs.
+	Prefix string
+	// Pack marks a root of capability packs, and Entry is the name of their
+	// entry document; empty means the fallback order.
+	Pack  bool
+	Entry string
+	// Optional keeps its absence from being a problem.
+	Optional bool
+	// Visible are the names of its skills that there are, asterisks standing
+	// for any characters. All others are hidden as if they were disabled.
+	Visible []string
+}
+
+// Sandbox is what runs programs.
+type Sandbox struct {
+	// Backend is "auto", "local", "docker", "off" or "unsafe-host".
+	Backend string
+	// Show are files and directories of this machine that programs in the local
+	// sandbox may read besides the system's.
+	Show []string
+	// MaxRuns is how many programs run at once; zero means twice the number of
+	// processors, at least 4.
+	MaxRuns int
+	Docker  Docker
+}
+
+// Docker configures containers.
+type Docker struct {
+	// Image is the image, and Runtime the engine's runtime; where it is empty,
+	// the engine's own.
+	Image, Runtime string
+}
+
+// Limits bound one run. In a [Skill] of [Config.Skills], zero means what holds
+// for all skills; what [Config.Skill] returns has no zero.
+type Limits struct {
+	// Timeout is how long a run may take that asks for no time of its own, and
+	// MaxTimeout how long any may take, which bounds Timeout too.
+	Timeout, MaxTimeout time.Duration
+	// Output is how much of each stream is kept in a result, and Spill how much
+	// may be written before the run is killed, in bytes.
+	Output, Spill int64
+	// Memory is how much all processes may use together, in bytes.
+	Memory int64
+	// Processes is how many processes and threads there may be.
+	Processes int
+	// FileSize is the size of the largest file that may be written, in bytes.
+	FileSize int64
+	// OpenFiles is how many files a process may have open.
+	OpenFiles int
+	// WorkspaceSize and WorkspaceFiles are what a workspace may hold, in bytes
+	// and in files and directories.
+	WorkspaceSize  int64
+	WorkspaceFiles int
+}
+
+// Workspaces are the directories that programs write to.
+type Workspaces struct {
+	// Idle is how long one lives after its last use.
+	Idle time.Duration
+	// Max is how many there may be at once.
+	Max int
+}
+
+// Project is what programs see of the user's own files.
+type Project struct {
+	// Dir is the project's directory, absolute or below the home directory
+	// ("~/work"), or [Auto] or [Off].
+	Dir string
+	// Access is "write", "review", "read" or "off".
+	Access string
+	// Shares are what else of the user's files programs see.
+	Shares []Share
+	// Hidden and Protected are patterns of files that no program sees, and that
+	// none changes, besides those that always are.
+	Hidden, Protected []string
+	// Write are patterns of files that are changed at the end of a run without
+	// being looked at first.
+	Write []string
+}
+
+// Share is a directory or file of the user that programs see.
+type Share struct {
+	// Path is absolute or below the home directory ("~/data").
+	Path string
+	// Access is "write", "review" or "read".
+	Access string
+}
+
+// Approval says what the user is asked for. In a [Skill] of [Config.Skills], an
+// empty field means what holds for all skills.
+type Approval struct {
+	// Mode is how changes of the user's files are agreed to: "host", "ask" or
+	// "deny".
+	Mode string
+	// Runs and Reads say whether runs, and reads of skills, need consent:
+	// "free", "ask" or "deny".
+	Runs, Reads string
+}
+
+// Audit is the log of what was done.
+type Audit struct {
+	// Path is the file, absolute or below the home directory, or [Auto] for one
+	// in the user's state directory, or [Off].
+	Path string
+	// MaxSize is the size in bytes at which a new file is begun, and MaxFiles
+	// how many old ones are kept.
+	MaxSize  int64
+	MaxFiles int
+	// Failure is what becomes of a call that cannot be logged: "fail" or
+	// "continue".
+	Failure string
+}
+
+// Log is the program's own log.
+type Log struct {
+	// Level is "debug", "info", "warn" or "error", and Format "auto", "text" or
+	// "json".
+	Level, Format string
+}
+
+// Skill is what holds for one skill.
+type Skill struct {
+	Limits   Limits
+	Approval Approval
+}
+
+// Default returns the configuration that is in force where nothing is said.
+func Default() Config {
+	return Config{
+		Roots:        defaultRoots("./.skills", "./.agents/skills", "./.claude/skills", "~/.agents/skills", "~/.claude/skills", "~/.skills-mcp/skills"),
+		AllowedTools: "enforce",
+		Sandbox:      Sandbox{Backend: Auto, Docker: Docker{Image: "skills-mcp/sandbox:latest"}},
+		Limits: Limits{
+			Timeout: time.Minute, MaxTimeout: 10 * time.Minute, Output: 32 << 10, Spill: 16 << 20, Memory: 2 << 30, Processes: 256,
+			FileSize: 1 << 30, OpenFiles: 4096, WorkspaceSize: 2 << 30, WorkspaceFiles: 50_000,
+		},
+		Workspaces: Workspaces{Idle: time.Hour, Max: 256},
+		Project:    Project{Dir: Auto, Access: "review"},
+		Approval:   Approval{Mode: "host", Runs: "free", Reads: "free"},
+		Audit:      Audit{Path: Auto, MaxSize: 10 << 20, MaxFiles: 5, Failure: "fail"},
+		Log:        Log{Level: "info", Format: Auto},
+	}
+}
+
+func defaultRoots(paths ...string) []Root {
+	roots := make([]Root, len(paths))
+	for i, path := range paths {
+		roots[i] = Root{Path: path, Optional: true, Visible: []string{"*"}}
+	}
+	return roots
+}
+
+// Skill returns what holds for a skill: its own limits as far as they are
+// smaller than those of all skills, and its own approvals, else those of all.
+func (c *Config) Skill(name string) Skill {
+	own := c.Skills[name]
+	skill := Skill{Limits: own.Limits.within(c.Limits)}
+	skill.Approval.Mode = cmp.Or(own.Approval.Mode, c.Approval.Mode)
+	skill.Approval.Runs = cmp.Or(own.Approval.Runs, c.Approval.Runs)
+	skill.Approval.Reads = cmp.Or(own.Approval.Reads, c.Approval.Reads)
+	return skill
+}
+
+// within returns limits, those of bounds where they are zero or more.
+func (l Limits) within(bounds Limits) Limits {
+	bound(&l.MaxTimeout, bounds.MaxTimeout)
+	bound(&l.Timeout, min(bounds.Timeout, l.MaxTimeout))
+	bound(&l.Output, bounds.Output)
+	bound(&l.Spill, bounds.Spill)
+	bound(&l.Memory, bounds.Memory)
+	bound(&l.Processes, bounds.Processes)
+	bound(&l.FileSize, bounds.FileSize)
+	bound(&l.OpenFiles, bounds.OpenFiles)
+	bound(&l.WorkspaceSize, bounds.WorkspaceSize)
+	bound(&l.WorkspaceFiles, bounds.WorkspaceFiles)
+	return l
+}
+
+func bound[T int | int64 | time.Duration](limit *T, most T) {
+	if *limit <= 0 || *limit > most {
+		*limit = most
+	}
+}
+
+// Hides reports whether a skill of the root of that index is hidden: it is
+// disabled, or not visible in its root. Names are the same under NFKC.
+func (c *Config) Hides(root int, name string) bool {
+	return matches(c.Disabled, name) || root < len(c.Roots) && !matches(c.Roots[root].Visible, name)
+}
+
+func matches(patterns []string, name string) bool {
+	name = norm.NFKC.String(name)
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		matched, err := path.Match(norm.NFKC.String(pattern), name)
+		return matched && err == nil
+	})
+}
