@@ -37,10 +37,19 @@ type template struct {
 	user        string // "uid:gid"
 	memoryBytes int64
 	processes   int
+
+	overlays []overlay
+}
+
+func (of template) equal(other template) bool {
+	return of.skillDir == other.skillDir && of.workspace == other.workspace && of.private == other.private &&
+		of.ephemeral == other.ephemeral && of.user == other.user &&
+		of.memoryBytes == other.memoryBytes && of.processes == other.processes &&
+		slices.EqualFunc(of.overlays, other.overlays, overlay.equal)
 }
 
 // templateOf returns the template of a run.
-func (b *Backend) templateOf(spec sandbox.Spec) (template, error) {
+func (b *Backend) templateOf(spec sandbox.Spec, by sharing) (template, error) {
 	of := template{memoryBytes: spec.Limits.MemoryBytes, processes: spec.Limits.Processes}
 	if b.copying {
 		return of, nil
@@ -48,6 +57,7 @@ func (b *Backend) templateOf(spec sandbox.Spec) (template, error) {
 	of.skillDir, of.workspace, of.private = spec.SkillDir, spec.Workspace, scratch.Owned(spec)
 	var err error
 	of.user, err = userOf(of.workspace, of.private)
+	of.overlays = overlaysOf(spec.Shares, by, of.user)
 	return of, err
 }
 
@@ -67,9 +77,19 @@ func (of template) binds() (binds []engine.Bind) {
 
 // stat returns the identity of the directories that are shared.
 func (of template) stat() ([]fs.FileInfo, error) {
-	var infos []fs.FileInfo
+	var dirs []string
 	for _, bind := range of.binds() {
-		info, err := os.Stat(bind.Source)
+		dirs = append(dirs, bind.Source)
+	}
+	for _, o := range of.overlays {
+		dirs = append(dirs, o.dirs()...)
+	}
+	return statAll(dirs)
+}
+
+func statAll(dirs []string) (infos []fs.FileInfo, err error) {
+	for _, dir := range dirs {
+		info, err := os.Stat(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -78,8 +98,9 @@ func (of template) stat() ([]fs.FileInfo, error) {
 	return infos, nil
 }
 
-func (b *Backend) blueprintOf(of template) engine.Blueprint {
+func (b *Backend) blueprintOf(of template, volumes []engine.Volume) engine.Blueprint {
 	blueprint := b.blueprint
+	blueprint.Volumes = volumes
 	blueprint.Copying, blueprint.User, blueprint.Binds = b.copying, of.user, of.binds()
 	blueprint.MemoryBytes, blueprint.Processes = of.memoryBytes, int64(of.processes)+entryThreads
 	return blueprint
@@ -90,7 +111,8 @@ type container struct {
 	backend  *Backend
 	id       string
 	template template
-	dirs     []fs.FileInfo // what was bound
+	dirs     []fs.FileInfo // what was bound, and mounted
+	made     []fs.FileInfo // what the kernel made in overlays
 	streams  *engine.Streams
 }
 
@@ -105,19 +127,24 @@ func (b *Backend) start(ctx context.Context, of template) (*container, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineTimeout)
 	defer cancel()
+	volumes, release, err := b.volumes(of)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	dirs, err := of.stat()
 	if err != nil {
 		return nil, err
 	}
 	c := &container{backend: b, template: of, dirs: dirs}
-	if c.id, err = b.engine.Create(ctx, b.blueprintOf(of)); err != nil {
+	if c.id, err = b.engine.Create(ctx, b.blueprintOf(of, volumes)); err != nil {
 		return nil, fmt.Errorf("create a container: %w", err)
 	}
 	if b.engine.Podman && !c.fresh() {
 		c.removeMade()
 		err = errGone
 	} else if c.streams, err = b.engine.Attach(ctx, c.id); err == nil {
-		err = b.engine.Start(ctx, c.id)
+		err = c.begin(ctx)
 	}
 	if err != nil {
 		err = fmt.Errorf("start a container: %w", err)
@@ -127,6 +154,21 @@ func (b *Backend) start(ctx context.Context, of template) (*container, error) {
 		return nil, errors.Join(err, b.engine.Remove(ctx, c.id))
 	}
 	return c, nil
+}
+
+// begin has the engine start a container, which mounts its overlays.
+func (c *container) begin(ctx context.Context) (err error) {
+	err = c.backend.engine.Start(ctx, c.id)
+	if len(c.template.overlays) == 0 {
+		return err
+	}
+	if err == nil {
+		c.made, err = statAll(c.template.kernelDirs())
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errNoOverlay, err)
+	}
+	return err
 }
 
 var errGone = errors.New("a directory is not there any more")
@@ -141,16 +183,31 @@ func (c *container) removeMade() {
 	}
 }
 
-// fresh reports whether the directories that were bound still have their
-// names.
+// fresh reports whether the directories that were bound or mounted still have
+// their names.
 func (c *container) fresh() bool {
 	now, err := c.template.stat()
-	return err == nil && slices.EqualFunc(now, c.dirs, os.SameFile)
+	if err != nil || !slices.EqualFunc(now, c.dirs, os.SameFile) {
+		return false
+	}
+	if c.made == nil { // it is not started
+		return true
+	}
+	now, err = statAll(c.template.kernelDirs())
+	return err == nil && slices.EqualFunc(now, c.made, os.SameFile)
 }
 
 // release lets go of a container, which then ends and is removed by the
 // engine.
 func (c *container) release() { c.streams.Conn.Close() }
+
+// end lets go of a container and returns when it uses no changes any more.
+func (c *container) end() {
+	c.release()
+	if len(c.template.changes()) > 0 {
+		c.backend.remove(c.id)
+	}
+}
 
 // remove removes a container by force. What cannot be removed now is tried
 // again by Close.

@@ -92,6 +92,7 @@ type Backend struct {
 	// programs are what the image brings.
 	programs programs
 	pool     *pool
+	overlays overlays
 	// starts bounds how many containers are started at once.
 	starts chan struct{}
 	// ackTimeout is how long a container may take nothing of what it is sent
@@ -201,5 +202,9 @@ func (b *Backend) release() error {
 	b.pool.close()
 	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
 	defer cancel()
-	return errors.Join(b.sweep(ctx), b.engine.Close())
+	err := errors.Join(b.sweep(ctx), b.engine.Close())
+	if b.overlays.empty != nil {
+		err = errors.Join(err, b.overlays.empty.Close())
+	}
+	return err
 }

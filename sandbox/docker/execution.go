@@ -24,6 +24,7 @@ const drainTimeout = 5 * time.Second
 type execution struct {
 	container *container
 	files     Files // nil where directories are shared
+	shared    []sandbox.Shared
 	reply     *reply
 	settled   chan struct{} // closed when the container has the order, or is not waited for
 	settle    func()        // closes it
@@ -131,9 +132,11 @@ func await(done <-chan struct{}, count *atomic.Int64, timeout time.Duration, giv
 func (x *execution) Wait() (process.Ending, error) {
 	report, killed := x.end()
 	skipped, lost := x.closeFiles()
-	x.container.backend.pool.refill(x.container.template)
+	settled := x.container.replace()
 	if report == nil { // the whole container was killed, by any
-		return process.Ending{Ending: reaper.Ending{Signal: "SIGKILL", Killed: killed}, ChangesLost: x.files != nil}, nil
+		return process.Ending{
+			Ending: reaper.Ending{Signal: "SIGKILL", Killed: killed}, ChangesLost: x.files != nil, Shared: x.shared, Settled: settled,
+		}, nil
 	}
 	if report.Errno != 0 {
 		return process.Ending{}, notStarted(report)
@@ -148,6 +151,8 @@ func (x *execution) Wait() (process.Ending, error) {
 		OutOfMemory: report.OOMKills > 0 && failed && !report.Killed,
 		ChangesLost: lost,
 		Uncollected: skipped,
+		Shared:      x.shared,
+		Settled:     settled,
 	}
 	if report.Killed { // it may have come to its end all the same
 		ending.Code, ending.Signal = 0, "SIGKILL"
@@ -159,6 +164,7 @@ func (x *execution) Wait() (process.Ending, error) {
 func (x *execution) abandon() {
 	x.Kill()
 	x.end()
+	x.container.end()
 	if x.files != nil {
 		x.files.Close() // nothing has changed
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
@@ -47,14 +48,17 @@ func parsePrograms(list []byte) programs {
 	return p
 }
 
-// look is a [command.Lookup]. Absolute paths count where they are those of
-// programs on PATH, and below the binds, whatever is there.
-func (p programs) look(name string) (string, bool) {
-	if !path.IsAbs(name) {
-		file, found := p.byName[name]
-		return file, found
+// look returns a [command.Lookup]. Absolute paths count where they are those of
+// programs on PATH, and below the binds and what is shared, whatever is there.
+func (p programs) look(shared []string) command.Lookup {
+	return func(name string) (string, bool) {
+		if !path.IsAbs(name) {
+			file, found := p.byName[name]
+			return file, found
+		}
+		clean := path.Clean(name)
+		bound := func(dir string) bool { return strings.HasPrefix(clean, dir+"/") }
+		return name, slices.ContainsFunc([]string{protocol.SkillDir, protocol.Workspace, protocol.Private}, bound) ||
+			slices.ContainsFunc(shared, bound) || p.files[clean]
 	}
-	clean := path.Clean(name)
-	bound := func(dir string) bool { return strings.HasPrefix(clean, dir+"/") }
-	return name, slices.ContainsFunc([]string{protocol.SkillDir, protocol.Workspace, protocol.Private}, bound) || p.files[clean]
 }

@@ -12,12 +12,12 @@ import (
 )
 
 // order finds the program of a spec and returns what the container is told.
-func (b *Backend) order(spec sandbox.Spec) (protocol.Order, error) {
-	argv, err := command.Line(spec, protocol.SkillDir, b.programs.look)
+func (b *Backend) order(spec sandbox.Spec, by sharing) (protocol.Order, error) {
+	argv, err := command.Line(spec, protocol.SkillDir, b.programs.look(by.paths()))
 	if err != nil {
 		return protocol.Order{}, err
 	}
-	at := command.Dirs{Workspace: protocol.Workspace, Home: protocol.Home, Tmp: protocol.Tmp}
+	at := command.Dirs{Workspace: protocol.Workspace, Home: protocol.Home, Tmp: protocol.Tmp, Project: by.project(spec)}
 	if spec.SkillDir != "" {
 		at.Skill = protocol.SkillDir
 	}
@@ -26,8 +26,11 @@ func (b *Backend) order(spec sandbox.Spec) (protocol.Order, error) {
 		return protocol.Order{}, err
 	}
 	dir := protocol.Workspace
-	if spec.InSkill {
+	switch {
+	case spec.InSkill:
 		dir = protocol.SkillDir
+	case spec.InProject && by.shown(0):
+		dir = by.shared[0].Path
 	}
 	order := protocol.Order{
 		Dir: dir, Argv: argv, Env: env,

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The labels of our containers. Hosts and process ids tell only together
+// The labels of our containers and volumes. Hosts and process ids tell only together
 // whether a server is gone, and only on its own machine.
 const (
 	labelHost    = "skills-mcp.host"    // machine and pid namespace of the server
@@ -34,7 +34,8 @@ func (b *Backend) reap(ctx context.Context) {
 	}
 }
 
-// sweep removes all containers of this backend.
+// sweep removes all containers of this backend, and the volumes that stayed
+// behind.
 func (b *Backend) sweep(ctx context.Context) error {
 	for {
 		removed, err := b.removeLabelled(ctx, labelSession, func(map[string]string) bool { return true })
@@ -45,18 +46,30 @@ func (b *Backend) sweep(ctx context.Context) error {
 }
 
 // removeLabelled removes the containers that have a label like those of this
-// backend and meet a condition, and returns how many there were.
+// backend and meet a condition, and then such volumes, which the engine removes
+// with their container unless it is killed. It returns how many there were.
 func (b *Backend) removeLabelled(ctx context.Context, label string, meets func(labels map[string]string) bool) (removed int, err error) {
-	listed, err := b.engine.List(ctx, label, b.labels[label])
-	if err != nil {
-		return 0, err
-	}
-	var all errgroup.Group
-	for id, labels := range listed {
-		if meets(labels) {
-			removed++
-			all.Go(func() error { return b.engine.Remove(ctx, id) })
+	for _, kind := range []struct {
+		list   func(ctx context.Context, label, value string) (map[string]map[string]string, error)
+		remove func(ctx context.Context, id string) error
+	}{
+		{b.engine.List, b.engine.Remove},
+		{b.engine.ListVolumes, b.engine.RemoveVolume},
+	} {
+		listed, err := kind.list(ctx, label, b.labels[label])
+		if err != nil {
+			return removed, err
+		}
+		var all errgroup.Group
+		for id, labels := range listed {
+			if meets(labels) {
+				removed++
+				all.Go(func() error { return kind.remove(ctx, id) })
+			}
+		}
+		if err := all.Wait(); err != nil {
+			return removed, err
 		}
 	}
-	return removed, all.Wait()
+	return removed, nil
 }

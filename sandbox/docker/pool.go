@@ -44,10 +44,12 @@ func newPool(b *Backend) *pool {
 }
 
 // take returns the container that waits with a template, or nil. If one is
-// being started it waits for that, which is sooner than another one.
+// being started it waits for that, which is sooner than another one. No other
+// has the changes of the template any more when it returns.
 func (p *pool) take(of template) *container {
+	p.giveUp(of)
 	p.mu.Lock()
-	i := slices.IndexFunc(p.warm, func(w *warm) bool { return w.template == of })
+	i := slices.IndexFunc(p.warm, func(w *warm) bool { return w.template.equal(of) })
 	if i < 0 {
 		p.mu.Unlock()
 		return nil
@@ -58,17 +60,39 @@ func (p *pool) take(of template) *container {
 	w.expiry.Stop()
 	p.start(w)
 	if w.container != nil && !w.container.fresh() {
-		w.container.release()
+		w.container.end()
 		return nil
 	}
 	return w.container
+}
+
+// giveUp ends the containers of other templates that have changes which one has
+// too, since nothing must be mounted twice to be written.
+func (p *pool) giveUp(of template) {
+	changes := of.changes()
+	p.mu.Lock()
+	var others []*warm
+	p.warm = slices.DeleteFunc(p.warm, func(w *warm) bool {
+		other := !w.template.equal(of) && slices.ContainsFunc(w.template.changes(), func(dir string) bool { return slices.Contains(changes, dir) })
+		if other {
+			others = append(others, w)
+		}
+		return other
+	})
+	p.mu.Unlock()
+	for _, w := range others {
+		w.discard()
+		if w.container != nil {
+			w.container.end()
+		}
+	}
 }
 
 // refill has a container started ahead, unless no other run can use it.
 func (p *pool) refill(of template) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || of.ephemeral || slices.ContainsFunc(p.warm, func(w *warm) bool { return w.template == of }) {
+	if p.closed || of.ephemeral || slices.ContainsFunc(p.warm, func(w *warm) bool { return w.template.equal(of) }) {
 		return
 	}
 	w := &warm{template: of}
@@ -135,4 +159,22 @@ func (p *pool) close() {
 	for _, w := range warm {
 		w.discard()
 	}
+}
+
+// replace has another container started ahead in the place of one that has ended.
+// It returns a channel that is closed when nothing uses the changes of what it had
+// mounted, but for what waits in the pool.
+func (c *container) replace() (settled <-chan struct{}) {
+	pool := c.backend.pool
+	if len(c.template.changes()) == 0 {
+		pool.refill(c.template)
+		return nil
+	}
+	ended := make(chan struct{})
+	pool.work.Go(func() {
+		defer close(ended)
+		c.end()
+		pool.refill(c.template)
+	})
+	return ended
 }

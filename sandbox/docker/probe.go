@@ -51,7 +51,7 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 		return err
 	}
 	saved.Close()
-	of, err := b.templateOf(spec)
+	of, err := b.templateOf(spec, sharing{})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 	case report.Errno != 0 || lost:
 		return fmt.Errorf("files cannot be copied: %w", syscall.Errno(report.Errno))
 	}
-	if err := b.blueprintOf(of).CheckBounds(report.MemoryBytes, report.Processes); err != nil {
+	if err := b.blueprintOf(of, nil).CheckBounds(report.MemoryBytes, report.Processes); err != nil {
 		return err
 	}
 	b.programs = parsePrograms(listed.Output().Data)

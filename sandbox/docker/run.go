@@ -20,23 +20,43 @@ const timeoutGrace = 10 * time.Second
 func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
 	ephemeral := spec.Private == ""
 	return b.runner.Run(ctx, spec, func(spec sandbox.Spec) (process.Start, error) {
-		order, err := b.order(spec)
+		by := b.share(ctx, spec)
+		_, err := b.order(spec, by)
 		return func(ctx context.Context, streams *process.Streams) (process.Tree, error) {
-			of, err := b.templateOf(spec)
-			if err != nil {
-				return nil, sandbox.MissingDir("workspace", err)
+			tree, err := b.startShared(ctx, spec, by, ephemeral, streams)
+			if errors.Is(err, errNoOverlay) && ctx.Err() == nil {
+				b.log.Warn("a project cannot be shown", "error", err)
+				tree, err = b.startShared(ctx, spec, shareBy(byNone, spec.Shares, noOverlayHere), ephemeral, streams)
 			}
-			of.ephemeral = ephemeral && !b.copying
-			return b.startProgram(ctx, spec, of, order, streams)
+			return tree, err
 		}, err
 	})
+}
+
+// startShared starts a program that sees what is shared in some way.
+func (b *Backend) startShared(ctx context.Context, spec sandbox.Spec, by sharing, ephemeral bool, streams *process.Streams) (process.Tree, error) {
+	order, err := b.order(spec, by)
+	if err != nil {
+		return nil, err
+	}
+	of, err := b.templateOf(spec, by)
+	if err != nil {
+		return nil, sandbox.MissingDir("workspace", err)
+	}
+	of.ephemeral = ephemeral && !b.copying
+	x, err := b.startProgram(ctx, spec, of, order, streams)
+	if err != nil {
+		return nil, err
+	}
+	x.shared = by.shared
+	return x, nil
 }
 
 var errEarlyEnd = errors.New("a container ended before it was told what to run")
 
 // startProgram starts a program in a container. One that was started ahead may
 // have died meanwhile; then another one is taken.
-func (b *Backend) startProgram(ctx context.Context, spec sandbox.Spec, of template, order protocol.Order, streams *process.Streams) (process.Tree, error) {
+func (b *Backend) startProgram(ctx context.Context, spec sandbox.Spec, of template, order protocol.Order, streams *process.Streams) (*execution, error) {
 	for {
 		c := b.pool.take(of)
 		warm := c != nil
@@ -47,7 +67,7 @@ func (b *Backend) startProgram(ctx context.Context, spec sandbox.Spec, of templa
 			}
 		}
 		if err := ctx.Err(); err != nil { // the program is not worth starting
-			c.release()
+			c.end()
 			return nil, err
 		}
 		x, err := c.execute(order, spec, streams.Stdout, streams.Stderr)

@@ -44,6 +44,9 @@ type Ending struct {
 	// their order, where any value stands for those that were
 	// [sandbox.AccessOff] already; nil means that none was shown.
 	Shared []sandbox.Shared
+	// Settled is closed when nothing of the run uses its directories for changes
+	// any more; nil means that this is so.
+	Settled <-chan struct{}
 }
 
 // Start starts a program. Its time counts from when this returns, so that what
@@ -113,7 +116,8 @@ func (r *Runner) begin(ctx context.Context) (_ context.Context, end func(), _ er
 // anything is written to the workspace. Shares that cannot be shown are
 // [sandbox.AccessOff] there, and are to be passed over. Where one is
 // [sandbox.AccessReview], its directories for changes are there, and are the
-// run's alone until its tree is dead; the backend must not use them after that.
+// run's alone until its tree is dead and its ending settled; the backend must
+// not change anything there after that.
 func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.Spec) (Start, error)) (sandbox.Result, error) {
 	ctx, end, err := r.begin(ctx)
 	if err != nil {
@@ -124,26 +128,26 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 	if err := errors.Join(checkDirs(spec), checkShares(spec)); err != nil {
 		return sandbox.Result{}, err
 	}
-	unlock, err := lockChanges(ctx, spec)
-	if ctx.Err() != nil {
+	alone, err := lockChanges(ctx, spec)
+	if err != nil && ctx.Err() != nil {
 		return r.neverStarted(), nil
 	}
 	if err != nil {
 		return sandbox.Result{}, err
 	}
-	defer unlock()
+	defer r.endTurn(alone)
 	shares, reasons, err := usable(spec)
 	if err != nil {
 		return sandbox.Result{}, err
 	}
 	spec.Shares = shares
-	result, err := r.runAlone(ctx, spec, check)
+	result, err := r.runAlone(ctx, spec, alone, check)
 	result.Shared = shared(shares, reasons, result.Shared)
 	return result, err
 }
 
 // runAlone runs a spec while nobody else uses the changes to its shares.
-func (r *Runner) runAlone(ctx context.Context, spec sandbox.Spec, check func(sandbox.Spec) (Start, error)) (sandbox.Result, error) {
+func (r *Runner) runAlone(ctx context.Context, spec sandbox.Spec, alone *turn, check func(sandbox.Spec) (Start, error)) (sandbox.Result, error) {
 	ephemeral := spec.Private == ""
 	release, err := r.private(&spec)
 	if err != nil {
@@ -165,7 +169,7 @@ func (r *Runner) runAlone(ctx context.Context, spec sandbox.Spec, check func(san
 	if err != nil {
 		return sandbox.Result{}, err
 	}
-	result, err := r.watch(ctx, spec, start, private, room)
+	result, err := r.watch(ctx, spec, start, private, room, alone)
 	if err != nil {
 		return sandbox.Result{}, err
 	}
@@ -194,7 +198,7 @@ func (r *Runner) collect(spec sandbox.Spec, room *quota, result *sandbox.Result)
 
 // watch runs a program until its tree is dead. What ends it early cancels the
 // context with the reason.
-func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, private *scratch.Dir, room *quota) (sandbox.Result, error) {
+func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, private *scratch.Dir, room *quota, alone *turn) (sandbox.Result, error) {
 	if ctx.Err() != nil {
 		return r.neverStarted(), nil
 	}
@@ -214,6 +218,7 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 	stopMeasuring := room.measure(func() { cancel(errQuota) })
 	stopKilling := context.AfterFunc(ctx, tree.Kill)
 	ended, err := tree.Wait()
+	alone.settled = ended.Settled
 	stopKilling()
 	stopMeasuring()
 	expiry.Stop()

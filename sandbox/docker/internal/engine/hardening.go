@@ -19,7 +19,7 @@ type Bind struct {
 }
 
 // Blueprint describes a container. All else is the same for all: no network,
-// nothing to write but the binds and /tmp, and no capabilities.
+// nothing to write but the binds, the volumes and /tmp, and no capabilities.
 type Blueprint struct {
 	// Copying containers have file systems in memory instead of binds. They
 	// are root's, without all capabilities but those that make another user
@@ -31,6 +31,7 @@ type Blueprint struct {
 	User           string // "uid:gid"; of no matter where Copying is set
 	Labels         map[string]string
 	Binds          []Bind
+	Volumes        []Volume
 	MemoryBytes    int64
 	Processes      int64
 }
@@ -99,6 +100,9 @@ func (b Blueprint) hostConfig() *dockercontainer.HostConfig {
 			// What is mounted below would be writable in spite of ReadOnly.
 			BindOptions: &mount.BindOptions{Propagation: mount.PropagationRPrivate, NonRecursive: true},
 		})
+	}
+	for _, v := range b.Volumes {
+		h.Mounts = append(h.Mounts, v.mount(b.Labels))
 	}
 	return h
 }

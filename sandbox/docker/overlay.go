@@ -1,0 +1,69 @@
+package docker
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// overlay is a share that the engine mounts in a container.
+type overlay struct {
+	target string
+	layers []string
+	// changes is the directory of what programs change, or empty where they can
+	// only read.
+	changes string
+	// user is who runs programs, as "uid:gid", whatever the owner is.
+	user string
+}
+
+// overlaysOf returns those of a run.
+func overlaysOf(shares []sandbox.Share, by sharing, user string) (overlays []overlay) {
+	for i, share := range shares {
+		if by.way != byOverlay || !by.shown(i) {
+			continue
+		}
+		o := overlay{target: share.Path, layers: share.Layers, user: user}
+		if share.Access == sandbox.AccessReview {
+			o.changes = share.Changes
+		}
+		overlays = append(overlays, o)
+	}
+	return overlays
+}
+
+func (o overlay) equal(other overlay) bool {
+	return o.target == other.target && o.changes == other.changes && o.user == other.user && slices.Equal(o.layers, other.layers)
+}
+
+// dirs are the directories of which it is made.
+func (o overlay) dirs() []string {
+	if o.changes == "" {
+		return o.layers
+	}
+	return append([]string{filepath.Join(o.changes, sandbox.UpperDir), filepath.Join(o.changes, sandbox.WorkDir)}, o.layers...)
+}
+
+// errNoOverlay means that no overlay of the shares can be mounted.
+var errNoOverlay = errors.New("no overlay of what is shared can be mounted")
+
+// changesOf returns the directories of changes in overlays.
+func (of template) changes() (dirs []string) {
+	for _, o := range of.overlays {
+		if o.changes != "" {
+			dirs = append(dirs, o.changes)
+		}
+	}
+	return dirs
+}
+
+// kernelDirs are those that the kernel makes for itself when overlays are
+// mounted. Without them nothing can be changed, and each mount makes new ones.
+func (of template) kernelDirs() (dirs []string) {
+	for _, changes := range of.changes() {
+		dirs = append(dirs, filepath.Join(changes, sandbox.WorkDir, "work"))
+	}
+	return dirs
+}

@@ -1,0 +1,158 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/output"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
+)
+
+// The reasons for which shares are not shown.
+const (
+	noOverlayHere = "The engine cannot mount an overlay of it, as on some file systems."
+	noOverlays    = "The engine cannot mount overlays of this machine's directories."
+	noPodman      = "Podman's service mounts no overlays for containers."
+	noCopies      = "The engine shares no directories with this machine."
+)
+
+// overlayPath is where the container of the probe has an overlay, and overlayFile
+// an executable in it.
+const (
+	overlayPath = "/srv/skills-mcp"
+	overlayFile = "shown"
+)
+
+// overlays is whether the engine mounts overlays, which is found out when the
+// first run has shares: by one.
+type overlays struct {
+	mu     sync.Mutex
+	known  bool
+	reason string // why not, or empty
+
+	emptyMu sync.Mutex
+	empty   *tempdir.Dir // or nil
+}
+
+// share returns what becomes of the shares of a run.
+func (b *Backend) share(ctx context.Context, spec sandbox.Spec) sharing {
+	if len(spec.Shares) == 0 {
+		return sharing{}
+	}
+	if reason := b.whyNoOverlays(ctx); reason != "" {
+		return shareBy(byNone, spec.Shares, reason)
+	}
+	return shareBy(byOverlay, spec.Shares, "")
+}
+
+// whyNoOverlays returns the reason for which the engine mounts none, or an empty
+// string.
+func (b *Backend) whyNoOverlays(ctx context.Context) string {
+	switch {
+	case b.copying:
+		return noCopies
+	case b.engine.Podman:
+		return noPodman
+	}
+	b.overlays.mu.Lock()
+	defer b.overlays.mu.Unlock()
+	if b.overlays.known {
+		return b.overlays.reason
+	}
+	if err := b.probeOverlay(ctx); err != nil {
+		b.log.Warn("the engine mounts no overlays", "error", err)
+		b.overlays.reason = noOverlays
+	}
+	b.overlays.known = ctx.Err() == nil
+	return b.overlays.reason
+}
+
+// emptyDir returns a directory in which nothing is.
+func (b *Backend) emptyDir() (string, error) {
+	b.overlays.emptyMu.Lock()
+	defer b.overlays.emptyMu.Unlock()
+	if b.overlays.empty == nil {
+		dir, err := tempdir.New("", emptyPrefix)
+		if err != nil {
+			return "", err
+		}
+		b.overlays.empty = dir
+	}
+	return b.overlays.empty.Path(), nil
+}
+
+// emptyPrefix begins the name of an empty directory.
+const emptyPrefix = "skills-mcp-docker-empty-"
+
+// probeOverlay runs a container with an overlay as they will be, and looks at what
+// it shows of a directory with something hidden.
+func (b *Backend) probeOverlay(ctx context.Context) (err error) {
+	dir, err := tempdir.New("", probePrefix)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	spec, err := overlaySpec(dir.Path())
+	if err != nil {
+		return err
+	}
+	of, err := b.templateOf(spec, shareBy(byOverlay, spec.Shares, ""))
+	if err != nil {
+		return err
+	}
+	of.overlays[0].target = overlayPath
+	c, err := b.start(ctx, of)
+	if err != nil {
+		return err
+	}
+	defer c.end()
+	listed := output.NewStream(output.Config{Keep: listBytes, Limit: listBytes})
+	x, err := c.execute(protocol.Order{Dir: overlayPath, Env: []string{overlayPath}}, spec, listed, io.Discard)
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, x.Kill)()
+	report, _ := x.end()
+	switch shown := strings.Trim(string(listed.Output().Data), "\x00"); {
+	case report == nil:
+		return fmt.Errorf("a container ended before it could tell of its overlay: %s", x.reply.early)
+	case report.Errno != 0:
+		return fmt.Errorf("an overlay cannot be written: %w", syscall.Errno(report.Errno))
+	case shown != filepath.Join(overlayPath, overlayFile):
+		return fmt.Errorf("an overlay shows %q", shown)
+	}
+	return nil
+}
+
+// overlaySpec makes the directories of a run with a share.
+func overlaySpec(dir string) (sandbox.Spec, error) {
+	at := func(name ...string) string { return filepath.Join(append([]string{dir}, name...)...) }
+	spec := sandbox.Spec{
+		Workspace: at("workspace"), Private: at("private"), Limits: process.WithDefaults(sandbox.Limits{}),
+		Shares: []sandbox.Share{{Path: at("user"), Layers: []string{at("mask"), at("user")}, Access: sandbox.AccessReview, Changes: at("changes")}},
+	}
+	var errs []error
+	for _, name := range []string{"workspace", "private", "user", "mask", "changes"} {
+		errs = append(errs, os.Mkdir(at(name), 0o700))
+	}
+	for _, name := range []string{overlayFile, "hidden"} {
+		errs = append(errs, os.WriteFile(at("user", name), nil, 0o700))
+	}
+	errs = append(errs, hide(at("mask", "hidden")))
+	saved, err := scratch.Open(spec)
+	if err == nil {
+		saved.Close()
+	}
+	return spec, errors.Join(append(errs, err)...)
+}
