@@ -102,6 +102,17 @@ func (d dir) self() (stat unix.Stat_t, err error) {
 	return stat, err
 }
 
+// born returns when the directory was made, in nanoseconds since 1970, or 0 where
+// the file system does not say.
+func (d dir) born() int64 {
+	var stat unix.Statx_t
+	err := retry(func() error { return unix.Statx(int(d), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &stat) })
+	if err != nil || stat.Mask&unix.STATX_BTIME == 0 {
+		return 0
+	}
+	return stat.Btime.Sec*1e9 + int64(stat.Btime.Nsec)
+}
+
 // names reads the names in a directory that was just opened. There may be more
 // where it returns more than limit.
 func (d dir) names(limit int) (names []string, err error) {

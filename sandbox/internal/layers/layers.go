@@ -3,11 +3,12 @@
 // [sandbox.Share] for a program to change, and [Store] writes what became of the
 // copy into the share's upper directory, in the format of overlayfs:
 //
-//	unlock, err := layers.Lock(ctx, share.Changes)
 //	made, err := layers.Merge(ctx, share, dir, layers.Options{})
 //	… // the program runs in dir, until its last process is dead
 //	lost, err := layers.Store(share, dir, made)
-//	unlock()
+//
+// Meanwhile the caller has the share's Changes, with both directories in it, for
+// itself.
 //
 // A copy holds directories, regular files and symbolic links, with their
 // permissions but those that set an identity, and with their modification times,

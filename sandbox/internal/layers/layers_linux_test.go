@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/layers"
 )
@@ -161,6 +162,9 @@ func newWorkbench(t testing.TB) *workbench {
 	}
 	b.share = sandbox.Share{Path: b.user, Layers: []string{b.mask, b.user}, Access: sandbox.AccessReview, Changes: filepath.Join(base, "changes")}
 	b.upper = filepath.Join(b.share.Changes, sandbox.UpperDir)
+	check(t, errors.Join(os.MkdirAll(b.upper, 0o755), os.Mkdir(filepath.Join(b.share.Changes, sandbox.WorkDir), 0o700)))
+	// What is closed to its owner is so to who tidies up.
+	t.Cleanup(func() { tempdir.Remove(b.share.Changes) })
 	return b
 }
 
@@ -201,7 +205,6 @@ func TestMerge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newWorkbench(t)
-			check(t, os.MkdirAll(b.upper, 0o755))
 			plant(t, b.user, test.user...)
 			plant(t, b.mask, test.mask...)
 			plant(t, b.upper, test.upper...)
@@ -244,32 +247,37 @@ func TestStore(t *testing.T) {
 		want  []string // in upper
 		lost  layers.Lost
 	}{
-		"a new file":                {run: write("d/new=4"), want: []string{"d/", "d/new=4"}},
-		"a changed file":            {run: write("a=2"), want: []string{"a=2"}},
-		"a replaced file":           {run: seq(remove("a"), write("a=2")), want: []string{"a=2"}},
-		"of the same size and time": {run: forged("a", "2"), want: []string{"a=2"}},
-		"a mode":                    {run: chmod("a", 0o600), want: []string{"a=1 0600"}},
-		"a mode that identifies":    {run: chmod("a", 0o755|fs.ModeSetuid), want: []string{"a=1 0755"}},
-		"a directory's mode":        {run: chmod("d", 0o700), want: []string{"d/ 0700"}},
-		"a deleted file":            {run: remove("d/x"), want: []string{"d/", "d/x-"}},
-		"a deleted directory":       {run: remove("d"), want: []string{"d-"}},
-		"a file made and removed":   {run: seq(write("new=1"), remove("new")), want: nil},
-		"a new directory":           {run: write("n/ 0700", "n/m/o=1"), want: []string{"n/ 0700", "n/m/", "n/m/o=1"}},
-		"a new link":                {run: write("k>/etc/passwd"), want: []string{"k>/etc/passwd"}},
-		"another link":              {run: seq(remove("l"), write("l>b")), want: []string{"l>b"}},
-		"a link made again":         {run: seq(remove("l"), write("l>a")), want: nil},
-		"a file for a link":         {run: seq(remove("l"), write("l=1")), want: []string{"l=1"}},
-		"a link for a directory":    {run: seq(remove("d"), write("d>/etc")), want: []string{"d>/etc"}},
-		"a file for a directory":    {run: seq(remove("d"), write("d=1")), want: []string{"d=1"}},
-		"a directory for a file":    {run: seq(remove("a"), write("a/b=1")), want: []string{"a/", "a/b=1"}},
-		"a directory made again":    {run: seq(remove("d"), write("d/x=1", "d/n=1")), want: []string{"d/", "d/e-", "d/y-", "d/n=1"}},
-		"a directory moved":         {run: move("d", "f"), want: []string{"d-", "f/", "f/x=1", "f/y=2", "f/e/", "f/e/z=3"}},
-		"a file made again":         {run: seq(remove("a"), write("a=1")), want: nil},
-		"a file touched":            {run: touch("a"), want: nil},
-		"a hidden file made":        {run: write(".env=mine"), want: []string{".env=mine"}},
-		"a shown file changed":      {run: write("c=other"), want: []string{"c=other"}},
-		"a shown file removed":      {run: remove("c"), want: []string{"c-"}},
-		"what was hidden, guessed":  {run: write("c=token"), want: []string{"c=token"}},
+		"a new file":                    {run: write("d/new=4"), want: []string{"d/", "d/new=4"}},
+		"a changed file":                {run: write("a=2"), want: []string{"a=2"}},
+		"a replaced file":               {run: seq(remove("a"), write("a=2")), want: []string{"a=2"}},
+		"of the same size and time":     {run: forged("a", "2"), want: []string{"a=2"}},
+		"a mode":                        {run: chmod("a", 0o600), want: []string{"a=1 0600"}},
+		"a mode that identifies":        {run: chmod("a", 0o755|fs.ModeSetuid), want: []string{"a=1 0755"}},
+		"a directory's mode":            {run: chmod("d", 0o700), want: []string{"d/ 0700"}},
+		"a deleted file":                {run: remove("d/x"), want: []string{"d/", "d/x-"}},
+		"a deleted directory":           {run: remove("d"), want: []string{"d-"}},
+		"a file made and removed":       {run: seq(write("new=1"), remove("new")), want: nil},
+		"a new directory":               {run: write("n/ 0700", "n/m/o=1"), want: []string{"n/ 0700", "n/m/", "n/m/o=1"}},
+		"a new link":                    {run: write("k>/etc/passwd"), want: []string{"k>/etc/passwd"}},
+		"another link":                  {run: seq(remove("l"), write("l>b")), want: []string{"l>b"}},
+		"a link made again":             {run: seq(remove("l"), write("l>a")), want: nil},
+		"a file for a link":             {run: seq(remove("l"), write("l=1")), want: []string{"l=1"}},
+		"a link for a directory":        {run: seq(remove("d"), write("d>/etc")), want: []string{"d>/etc"}},
+		"a file for a directory":        {run: seq(remove("d"), write("d=1")), want: []string{"d=1"}},
+		"a directory for a file":        {run: seq(remove("a"), write("a/b=1")), want: []string{"a/", "a/b=1"}},
+		"a directory moved":             {run: move("d", "f"), want: []string{"d-", "f/", "f/x=1", "f/y=2", "f/e/", "f/e/z=3"}},
+		"a file made again":             {run: seq(remove("a"), write("a=1")), want: []string{"a=1"}},
+		"a file touched":                {run: touch("a"), want: []string{"a=1"}},
+		"a file touched twice":          {upper: []string{"a=1"}, run: touch("a"), want: []string{"a=1"}},
+		"a directory made again":        {run: seq(remove("d"), write("d/n=1")), want: []string{"d/!", "d/n=1"}},
+		"and again":                     {upper: []string{"d/x=3", "d/n=2"}, run: seq(remove("d"), write("d/m=1")), want: []string{"d/!", "d/m=1"}},
+		"one of ours made again":        {upper: []string{"n/o=2"}, run: seq(remove("n"), write("n/m=1")), want: []string{"n/", "n/m=1"}},
+		"made again with its old names": {run: seq(remove("d"), write("d/x=2", "d/n=1")), want: []string{"d/", "d/e-", "d/y-", "d/x=2", "d/n=1"}},
+		"a directory emptied":           {run: seq(remove("d/x"), remove("d/y"), remove("d/e")), want: []string{"d/", "d/x-", "d/y-", "d/e-"}},
+		"a hidden file made":            {run: write(".env=mine"), want: []string{".env=mine"}},
+		"a shown file changed":          {run: write("c=other"), want: []string{"c=other"}},
+		"a shown file removed":          {run: remove("c"), want: []string{"c-"}},
+		"what was hidden, guessed":      {run: write("c=token"), want: []string{"c=token"}},
 
 		"changed back":                        {upper: []string{"a=2"}, run: write("a=1"), want: nil},
 		"made again":                          {upper: []string{"a-"}, run: write("a=1"), want: nil},
@@ -307,7 +315,6 @@ func TestStore(t *testing.T) {
 			b := newWorkbench(t)
 			plant(t, b.user, user...)
 			plant(t, b.mask, mask...)
-			check(t, os.MkdirAll(b.upper, 0o755))
 			plant(t, b.upper, test.upper...)
 			made := b.merge(t, layers.Options{})
 			test.run(t, b.copy)

@@ -26,8 +26,7 @@ func (m *Manifest) Omitted() int { return m.omitted }
 
 // Merge makes a directory a copy of what programs see of a share: its layers, and
 // above them, where access is [sandbox.AccessReview], its upper directory. The
-// directory must be there, and be on a file system with room for it; it is the
-// server's to write. Changes must be locked, and is made ready for [Store].
+// directory must be there, and is the server's to write.
 //
 // The error wraps [ErrTooLarge], or is that of ctx or of the file system. What
 // was in the directory may be lost then.
@@ -223,6 +222,7 @@ func (m *merger) finish(d dir, n *node) error {
 	}
 	stat, err := d.self()
 	m.note(n, &stat)
+	n.born = d.born()
 	return err
 }
 

@@ -57,6 +57,7 @@ type node struct {
 	to       stamp
 	children map[string]*node // of a directory
 	unread   bool             // a directory whose children are not known
+	born     int64            // when the copy of a directory was made, or 0
 }
 
 // child returns the node of a name, or nil where there is none, or no directory.

@@ -85,18 +85,39 @@ func (at *spot) lowerEntry(name string) (d dir, stat unix.Stat_t, visible bool) 
 	return noDir, unix.Stat_t{}, false
 }
 
-// equalsLower reports whether a file is what the user has of that name.
-func (at *spot) equalsLower(name string, now *node, file *os.File) (bool, error) {
+// isLowersAgain reports whether a file is what the user has of that name, and
+// that this is news: where it always was so, its time alone is new.
+func (at *spot) isLowersAgain(name string, now *node, file *os.File) (bool, error) {
 	d, stat, visible := at.lowerEntry(name)
-	if is := stampOf(&stat); !visible || is.kind() != unix.S_IFREG || is.permissions() != now.to.permissions() || is.size != now.to.size {
+	if !visible {
 		return false, nil
 	}
-	lower, _, err := d.file(name)
+	same, err := holds(d, name, now.to, file)
+	if err != nil || !same || stat.Mtim.Nano() == now.to.mtime {
+		return same, err
+	}
+	if at.upper == noDir {
+		return false, nil
+	}
+	if _, err := at.upper.stat(name); err != nil {
+		return false, nil
+	}
+	same, err = holds(at.upper, name, now.to, file)
+	return !same, err
+}
+
+// holds reports whether a directory has a file with the content and permissions
+// of another one.
+func holds(d dir, name string, like stamp, file *os.File) (bool, error) {
+	other, stat, err := d.file(name)
 	if err != nil {
 		return false, nil
 	}
-	defer lower.Close()
-	return equal(file, lower)
+	defer other.Close()
+	if is := stampOf(&stat); is.permissions() != like.permissions() || is.size != like.size {
+		return false, nil
+	}
+	return equal(file, other)
 }
 
 // isLowers reports whether an empty directory of upper would say nothing.

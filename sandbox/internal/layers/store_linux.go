@@ -14,10 +14,10 @@ import (
 
 // Store writes what differs between a copy and its manifest into the upper
 // directory of the share, once nothing writes to the copy any more. Each file
-// comes to its name whole. A file or link whose content and permissions are the
-// user's own again is in upper no more, whatever its times are; a directory that
-// was made again is compared entry by entry with what it was. The manifest is
-// what the copy holds now, for [Options.Last].
+// comes to its name whole. What was changed and is the user's own again, but for
+// its times, is in upper no more. A directory that was made again is opaque where
+// it has no name that it had, else it is compared entry by entry with what it was.
+// The manifest is what the copy holds now, for [Options.Last].
 //
 // The error wraps [ErrTooLarge], where nothing is stored, or is that of the file
 // system, such as that the disk is full: what was stored until then is whole, and
@@ -128,7 +128,7 @@ func (s *storer) directory(at *spot, name string, now, before *node) error {
 		s.lost.Unstored++ // scan has opened it
 		return nil
 	}
-	if before == nil || !before.to.isDir() {
+	if before == nil || !before.to.isDir() || isReplaced(below, before) {
 		_, stat, visible := at.lowerEntry(name)
 		below.opaque, before = visible && stat.Mode&unix.S_IFMT == unix.S_IFDIR, nil
 		err = s.ensure(below)
@@ -139,6 +139,18 @@ func (s *storer) directory(at *spot, name string, now, before *node) error {
 		return err
 	}
 	return s.leave(below, s.changes(below, before))
+}
+
+// isReplaced reports whether a directory is another one than before, and has none
+// of the names that it had.
+func isReplaced(at *spot, before *node) bool {
+	for name := range before.children {
+		if at.now.child(name) != nil {
+			return false
+		}
+	}
+	at.now.born = at.copy.born()
+	return len(before.children) > 0 && (at.now.to.ino != before.to.ino || at.now.born != before.born)
 }
 
 // ensure makes a directory of upper, with those above it, where it is not there.
@@ -201,13 +213,14 @@ func (s *storer) file(at *spot, name string, now *node) error {
 		s.lost.Unstored++
 		return nil
 	}
-	same, err := at.equalsLower(name, now, from)
-	if err != nil {
-		return err
+	if same, err := at.isLowersAgain(name, now, from); err != nil || same {
+		return cmp.Or(err, s.drop(at, name))
 	}
-	if same {
-		return s.drop(at, name)
-	}
+	return s.putFile(at, name, now, from, &stat)
+}
+
+// putFile stores a file.
+func (s *storer) putFile(at *spot, name string, now *node, from *os.File, stat *unix.Stat_t) error {
 	if err := s.ensure(at); err != nil {
 		return err
 	}
@@ -218,7 +231,7 @@ func (s *storer) file(at *spot, name string, now *node) error {
 	}
 	defer to.Close()
 	owner, group := s.ownerOf(at, name)
-	if err = s.copy(to, from, &stat); err == nil {
+	if err = s.copy(to, from, stat); err == nil {
 		err = setAttributes(to, owner, group, now.to)
 	}
 	if err != nil {

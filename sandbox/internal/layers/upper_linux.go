@@ -27,25 +27,9 @@ type upper struct {
 	owner, group int
 }
 
-// makeReady makes the directories of a share's changes, and finds out whether
-// changes can be stored there.
+// makeReady finds out whether changes can be stored in a share's directories for
+// them, and tidies up there.
 func makeReady(share sandbox.Share) error {
-	top, err := openDir(share.Layers[0])
-	if err != nil {
-		return err
-	}
-	defer top.close()
-	stat, err := top.self()
-	if err != nil {
-		return err
-	}
-	work := filepath.Join(share.Changes, sandbox.WorkDir)
-	if err := errors.Join(os.MkdirAll(share.Changes, 0o700), makeDir(work, 0o700)); err != nil {
-		return err
-	}
-	if err := makeUpper(upperOf(share), &stat); err != nil {
-		return err
-	}
 	u, err := openUpper(share)
 	if err != nil {
 		return err
@@ -55,28 +39,6 @@ func makeReady(share sandbox.Share) error {
 		return fmt.Errorf("changes cannot be kept: %w", err)
 	}
 	return nil
-}
-
-func makeDir(path string, mode uint32) error {
-	if err := unix.Mkdir(path, mode); err != nil && err != unix.EEXIST {
-		return &os.PathError{Op: "mkdir", Path: path, Err: err}
-	}
-	return nil
-}
-
-// makeUpper makes an upper directory like the one above which it is to be.
-func makeUpper(path string, like *unix.Stat_t) error {
-	err := unix.Mkdir(path, 0o700)
-	if err == unix.EEXIST {
-		return nil
-	}
-	if err == nil && os.Geteuid() == 0 {
-		err = unix.Lchown(path, int(like.Uid), int(like.Gid))
-	}
-	if err == nil {
-		err = unix.Chmod(path, like.Mode&permissionBits)
-	}
-	return err
 }
 
 func openUpper(share sandbox.Share) (u *upper, err error) {
