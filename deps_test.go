@@ -77,7 +77,7 @@ var imports = map[string][]string{
 	"server/internal/failure": {"policy", "resources/...", "sandbox/...", "server/internal/display"},
 	"server/internal/consent": {"policy", "server/internal/display", "server/internal/failure", "server/internal/request"},
 	"server/internal/schema":  {"server/internal/display", "server/internal/failure"},
-	"server/internal/skills":  {"catalog", "policy", "resources/...", "server/internal/failure"},
+	"server/internal/skills":  {"catalog", "policy", "resources/...", "server/internal/consent", "server/internal/display", "server/internal/failure"},
 	"server/internal/requirement": {"catalog", "policy", "resources/...", "sandbox/...", "server/internal/display", "server/internal/request",
 		"server/internal/skills", "server/internal/workspace"},
 	"server/internal/activation": {"catalog", "policy", "resources/...", "sandbox", "server/internal/display", "server/internal/failure",

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -9,7 +10,9 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/answers"
 	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/policy/approval"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/host"
@@ -23,6 +26,7 @@ type fixture struct {
 	root          string
 	workspaceBase string
 	copyBase      string
+	answers       string // the directory of answers that are remembered
 	workspaces    *workspaces.Store
 	catalog       *catalog.Catalog
 	server        *server.Server
@@ -32,8 +36,8 @@ type fixture struct {
 }
 
 // newFixture makes a server; options are sandbox=off, allowed-tools=log,
-// workspaces=1, runs=1 (and one that waits), compat-index, toolset=NAME and
-// pin=NAME.
+// workspaces=1, runs=1 (and one that waits), compat-index, toolset=NAME,
+// pin=NAME, approval.runs=MODE, approval.reads=MODE and answers=off.
 func newFixture(t testing.TB, root string, options ...string) *fixture {
 	t.Helper()
 	return newFixtureWith(t, root, func(plain sandbox.Backend) sandbox.Backend { return plain }, options...)
@@ -82,7 +86,17 @@ func newFixtureWith(t testing.TB, root string, wrap func(sandbox.Backend) sandbo
 	if slices.Contains(options, "allowed-tools=log") {
 		opts.Policy.Mode = policy.Log
 	}
+	if !slices.Contains(options, "answers=off") {
+		f.answers = filepath.Join(t.TempDir(), "grants")
+		opts.Approval.Answers = answers.New(answers.Options{Dir: f.answers, Now: f.clock})
+	}
 	for _, option := range options {
+		if mode, ok := strings.CutPrefix(option, "approval.runs="); ok {
+			opts.Approval.Runs = approval.Mode(mode)
+		}
+		if mode, ok := strings.CutPrefix(option, "approval.reads="); ok {
+			opts.Approval.Reads = approval.Mode(mode)
+		}
 		if name, ok := strings.CutPrefix(option, "pin="); ok {
 			opts.Pinned = append(opts.Pinned, name)
 		}

@@ -23,11 +23,13 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/activation"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
+	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
 	"github.com/skills-mcp/skills-mcp/server/internal/publish"
 	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
@@ -72,6 +74,9 @@ type Options struct {
 	Copies *staging.Copies
 	// Pinned are names of skills that the instructions list first.
 	Pinned []string
+	// Approval says what users are asked before it is done. In its zero value
+	// programs run and files are read without a question.
+	Approval Approval
 	// CompatIndex serves skill://index.json, as drafts of the Skills
 	// extension had it.
 	CompatIndex bool
@@ -91,6 +96,7 @@ type Server struct {
 	publisher     *publish.Publisher
 	workspaces    *workspace.Access
 	updates       *updates.Updates
+	consent       *consent.Door
 	subscriptions client.Subscriptions
 }
 
@@ -128,7 +134,9 @@ func New(opts Options) (*Server, error) {
 // furnish makes the rooms, each of those that it needs.
 func (s *Server) furnish() (err error) {
 	opts := s.opts
-	access := skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Log: s.log}
+	s.consent = consent.New(consent.Options{Modes: opts.Approval.Modes, Skills: opts.Approval.Skills, Answers: opts.Approval.Answers,
+		Now: opts.Now, Logger: s.log})
+	access := skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Consent: s.consent, Digests: &resources.Digests{}, Log: s.log}
 	s.workspaces = workspace.New(opts.Workspaces)
 	s.updates = &updates.Updates{Skills: access, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Log: s.log}
 	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Log: s.log}
@@ -136,7 +144,7 @@ func (s *Server) furnish() (err error) {
 	s.publisher = &publish.Publisher{Skills: access, Workspaces: s.workspaces, Activation: activations,
 		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Log: s.log}
 	rooms := tools.Rooms{Skills: access, Workspaces: s.workspaces, Activation: activations, Runner: &execution.Runner{
-		Skills: access, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements,
+		Skills: access, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements, Consent: s.consent,
 		Sandbox: opts.Sandbox, Unavailable: opts.Unavailable, Changed: s.updates.WorkspaceChanged, Log: s.log,
 	}}
 	all := tools.Basic(rooms)
@@ -150,7 +158,7 @@ func (s *Server) furnish() (err error) {
 		}
 		all = append(all, set.Tools(rooms)...)
 	}
-	if s.tools, err = tools.NewRegistry(all, s.log); err != nil {
+	if s.tools, err = tools.NewRegistry(all, s.consent, s.log); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
 	return nil
@@ -180,6 +188,7 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	s.updates.Hook(hooks)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		s.workspaces.Forget(session.SessionID())
+		s.consent.Forget(session.SessionID())
 	})
 	router.HookErrors(hooks, s.log)
 	return hooks

@@ -46,8 +46,8 @@ const patience = 30 * time.Second
 //	{"@await": METHOD}              wait for a notification; others are dropped
 //	{"@answer": ID}                 wait for the answer to an @send
 //
-// WORKSPACE stands for the handle that the server gave last. The section
-// options holds what newFixture takes.
+// WORKSPACE stands for the handle that the server gave last, and STATE for the
+// requestState. The section options holds what newFixture takes.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../testdata/rpc/*.txtar")
@@ -104,6 +104,7 @@ type player struct {
 	served   chan error
 	seen     bytes.Buffer
 	handle   string
+	state    string
 	last     string // the last step
 }
 
@@ -138,7 +139,7 @@ func (p *player) end() {
 }
 
 func (p *player) step(line string) {
-	line = strings.ReplaceAll(line, "WORKSPACE", p.handle)
+	line = strings.NewReplacer("WORKSPACE", p.handle, "STATE", p.state).Replace(line)
 	p.last = line
 	var step struct {
 		ID      json.RawMessage `json:"id"`
@@ -249,12 +250,16 @@ var (
 	yesPattern   = regexp.MustCompile(`(?:y\\n){20,}`)
 	gapPattern   = regexp.MustCompile(`\d+ bytes left out`)
 	spillPattern = regexp.MustCompile(`stdout-[A-Z0-9]+\.log`)
+	statePattern = regexp.MustCompile(`"requestState": ?"([0-9A-Za-z_-]{150,})"`)
 )
 
 // note writes a message down in a form that does not vary.
 func (p *player) note(line []byte) {
 	if handle := handlePattern.Find(line); handle != nil {
 		p.handle = string(handle)
+	}
+	if state := statePattern.FindSubmatch(line); state != nil {
+		p.state = string(state[1])
 	}
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(line))
@@ -269,6 +274,7 @@ func (p *player) note(line []byte) {
 	plain = durationPattern.ReplaceAll(plain, []byte("${1}0$2"))
 	plain = yesPattern.ReplaceAll(plain, []byte(`y\n (and so on) \n`))
 	plain = gapPattern.ReplaceAll(plain, []byte("N bytes left out"))
+	plain = statePattern.ReplaceAll(plain, []byte(`"requestState": "STATE"`))
 	plain = spillPattern.ReplaceAll(plain, []byte("stdout-ID.log"))
 	p.seen.Write(plain)
 }

@@ -71,7 +71,7 @@ func Decide(request Request) policy.Decision {
 	case mode == Host:
 		return policy.Decision{Effect: policy.Allow, Rule: rule, Reason: "The host asks its user before the tool is called."}
 	case mode != Ask:
-		return deny(rule, "The operator of this server allows no "+deed+".", "Do without it, or tell the user.")
+		return deny(rule, "The operator of this server does not allow "+deed+".", "Do without it, or tell the user.")
 	case request.Answered == Session, request.Answered == Always:
 		return policy.Decision{Effect: policy.Allow, Rule: rule + ", answered: " + string(request.Answered),
 			Reason: "The user was asked before, and allowed it."}

@@ -88,45 +88,38 @@ func (d *Door) Needed(kind approval.Kind, skill string) bool {
 
 // Ask returns why something may be done. An error is to be returned by the
 // tool's handler as it is: that it may not, that the user declined
-// ([Declined]), or that the user is being asked.
+// ([Declined]), or that the user is being asked. Where no tool is called, the
+// user cannot be asked, and what was allowed before is allowed.
 func (d *Door) Ask(ctx context.Context, q Question) (Answer, error) {
+	decision, scope := d.decide(ctx, q, true)
 	round := roundFrom(ctx)
-	answer, ask, err := d.decide(ctx, q, round != nil && canAsk(ctx))
-	if err != nil || !ask {
-		return answer, err
+	switch {
+	case decision.Effect == policy.Allow && scope == "":
+		return Answer{Rule: decision.Rule}, nil
+	case decision.Effect == policy.Allow:
+		return Answer{Rule: decision.Rule, Outcome: Allowed, Scope: scope}, nil
+	case decision.Effect != policy.Ask:
+		return Answer{}, refusal(failure.PermissionDenied, decision)
+	case round == nil:
+		decision.Hint = "Call the tool that does the same, such as activate or readResource: it can ask, and an answer for longer than once holds here too."
+		return Answer{}, refusal(failure.ConsentUnavailable, decision)
+	case !canAsk(ctx):
+		decision, _ = d.decide(ctx, q, false)
+		return Answer{}, refusal(failure.ConsentUnavailable, decision)
 	}
-	return round.answer(ctx, d, q, answer.Rule)
+	return round.answer(ctx, d, q, decision.Rule)
 }
 
-// Permit is Ask where there is no way to ask: what would have to be asked about
-// is refused, unless the user has allowed it before.
-func (d *Door) Permit(ctx context.Context, q Question) error {
-	_, _, err := d.decide(ctx, q, false)
-	return err
-}
-
-// decide returns why something may be done, or whether to ask, by which rule.
-func (d *Door) decide(ctx context.Context, q Question, able bool) (_ Answer, ask bool, _ error) {
-	request := approval.Request{Kind: q.Kind, Config: d.opts.Modes, Skill: d.opts.Skills[q.Skill], CanAsk: true}
-	decision := approval.Decide(request)
-	if decision.Effect == policy.Ask {
+// decide returns what is to be done about a question, and the scope in which it
+// was answered before.
+func (d *Door) decide(ctx context.Context, q Question, able bool) (policy.Decision, approval.Scope) {
+	request := approval.Request{Kind: q.Kind, Config: d.opts.Modes, Skill: d.opts.Skills[q.Skill], CanAsk: able}
+	if d.Needed(q.Kind, q.Skill) {
 		request.Answered = d.remembered(ctx, q)
-		decision = approval.Decide(request)
 	}
-	code := failure.PermissionDenied
-	if decision.Effect == policy.Ask && !able {
-		request.CanAsk, code = false, failure.ConsentUnavailable
-		decision = approval.Decide(request)
-	}
-	answer := Answer{Rule: decision.Rule, Scope: request.Answered}
-	switch decision.Effect {
-	case policy.Allow:
-		if answer.Scope != "" {
-			answer.Outcome = Allowed
-		}
-		return answer, false, nil
-	case policy.Ask:
-		return answer, true, nil
-	}
-	return Answer{}, false, failure.New(code, decision.Hint, "%s (rule %q)", strings.TrimSuffix(decision.Reason, "."), decision.Rule)
+	return approval.Decide(request), request.Answered
+}
+
+func refusal(code failure.Code, decision policy.Decision) *failure.Failure {
+	return failure.New(code, decision.Hint, "%s (rule %q)", strings.TrimSuffix(decision.Reason, "."), decision.Rule)
 }

@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -39,11 +40,15 @@ func (q Question) subject() answers.Subject {
 	return answers.Subject{Skill: q.Skill, Root: q.Dir, Digest: q.Digest, Kind: string(q.Kind), Grant: q.Grant}
 }
 
+// binds reports whether there is something that an answer which lasts can be
+// bound to: what a skill may do is known only of one version of it.
+func (q Question) binds() bool { return q.Grant != "" && (q.Skill == "" || q.Digest != "") }
+
 // Bounds of what is shown of a question.
 const (
 	maxDetailLines   = 80
 	maxDetailBytes   = 8 << 10
-	maxLineRunes     = 200
+	maxLineRunes     = 160
 	maxTitleRunes    = 300
 	shownDigestBytes = len("sha256:") + 12
 )
@@ -64,24 +69,48 @@ func (q Question) message() string {
 		text.WriteString("\n\n" + detail)
 	}
 	if q.Covers != "" {
-		fmt.Fprintf(&text, "\n\nAn answer for longer than once covers %s.", q.Covers)
+		fmt.Fprintf(&text, "\n\nAn answer for longer than once covers %s.", display.Line(q.Covers))
 	}
 	return text.String()
 }
 
-// shownDetail returns what is shown of a detail, each line indented.
+// shownDetail returns what is shown of a detail, each line indented and long
+// ones folded, since the end of a line may be what matters. What is folded
+// begins with a bar, so that it looks like no line of its own.
 func shownDetail(detail string) string {
-	lines := strings.Split(strings.Trim(detail, "\n"), "\n")
+	detail = strings.Trim(detail, "\n")
 	var text strings.Builder
-	for i, line := range lines {
-		shown := "    " + truncate.After(escaped(line), maxLineRunes)
-		if i == maxDetailLines || text.Len()+len(shown) > maxDetailBytes {
-			fmt.Fprintf(&text, "    [%d more lines are not shown]", len(lines)-i)
+	lines, left, indent := 0, detail, "    "
+	for left != "" {
+		line, rest, _ := strings.Cut(left, "\n")
+		next := "    "
+		if first := fold(line); first != line {
+			line, rest, next = first, left[len(first):], "    | "
+		}
+		shown := indent + escaped(line) + "\n"
+		if lines == maxDetailLines || text.Len()+len(shown) > maxDetailBytes {
+			fmt.Fprintf(&text, "    [%d bytes more are not shown here: decline what you cannot see]", len(left))
 			break
 		}
-		text.WriteString(shown + "\n")
+		text.WriteString(shown)
+		lines, left, indent = lines+1, rest, next
 	}
 	return strings.TrimRight(text.String(), " \n")
+}
+
+// fold returns the beginning of a line that is too long to be seen, up to a
+// space where there is one.
+func fold(line string) string {
+	runes, space := 0, 0
+	for i, c := range line {
+		if runes == maxLineRunes {
+			return line[:cmp.Or(space, i)]
+		}
+		if runes++; c == ' ' {
+			space = i + 1
+		}
+	}
+	return line
 }
 
 // escaped shows what would not show itself: control characters, those that turn

@@ -57,7 +57,7 @@ func (d *Door) remembered(ctx context.Context, q Question) approval.Scope {
 			return approval.Always
 		}
 	}
-	if id := request.SessionID(ctx); id != "" && q.Grant != "" && d.sessions.has(id, q.subject()) {
+	if id := request.SessionID(ctx); id != "" && q.binds() && d.sessions.has(id, q.subject()) {
 		return approval.Session
 	}
 	return ""
@@ -65,13 +65,13 @@ func (d *Door) remembered(ctx context.Context, q Question) approval.Scope {
 
 // lasts reports whether a question can be answered for always.
 func (d *Door) lasts(q Question) bool {
-	return d.opts.Answers != nil && q.Grant != "" && q.Skill != "" && q.Dir != "" && q.Digest != ""
+	return d.opts.Answers != nil && q.binds() && q.Skill != "" && q.Dir != ""
 }
 
 // choices are those that a question has for its caller.
 func (d *Door) choices(ctx context.Context, q Question) []string {
 	choices := []string{choiceOnce}
-	if request.SessionID(ctx) != "" && q.Grant != "" {
+	if request.SessionID(ctx) != "" && q.binds() {
 		choices = append(choices, choiceSession)
 	}
 	if d.lasts(q) {

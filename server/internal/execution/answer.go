@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
@@ -21,7 +22,7 @@ import (
 var OutputSchema = json.RawMessage(`{
   "type": "object",
   "properties": {
-    "status": {"type": "string", "enum": ["exited", "signaled", "timeout", "output_limit", "out_of_memory", "quota_exceeded", "canceled"], "description": "How the program ended."},
+    "status": {"type": "string", "enum": ["exited", "signaled", "timeout", "output_limit", "out_of_memory", "quota_exceeded", "canceled", "declined"], "description": "How the program ended; declined where the user did not allow it to be run."},
     "exitCode": {"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "0 to 255; null where the program did not exit by itself."},
     "signal": {"type": "string", "description": "The signal that ended it."},
     "stdout": {"type": "string"},
@@ -31,6 +32,12 @@ var OutputSchema = json.RawMessage(`{
     "durationMs": {"type": "integer"},
     "skillDigest": {"type": "string", "description": "The version of the skill that ran: sha256 over its paths, contents and executable bits. Absent where no skill was named."},
     "workspace": {"type": "string", "description": "Handle of the workspace; give it to the next exec to go on with its files."},
+    "approval": {"type": "object", "description": "What the user answered; absent where the user did not have to be asked.", "properties": {
+      "answer": {"type": "string", "enum": ["allowed", "declined", "canceled"]},
+      "scope": {"type": "string", "enum": ["once", "session", "always"], "description": "For how long it is allowed."},
+      "rule": {"type": "string", "description": "The setting by which the user is asked."},
+      "notice": {"type": "string", "description": "What to do next where it was not allowed."}
+    }, "required": ["answer", "rule"]},
     "artifacts": {"type": "array", "description": "Files that the run made or changed.", "items": {
       "type": "object",
       "properties": {
@@ -63,6 +70,7 @@ type output struct {
 	DurationMs       int64            `json:"durationMs"`
 	SkillDigest      string           `json:"skillDigest,omitempty"`
 	Workspace        string           `json:"workspace"`
+	Approval         *approvalInfo    `json:"approval,omitempty"`
 	Artifacts        []artifact       `json:"artifacts"`
 	ArtifactsOmitted int              `json:"artifactsOmitted,omitempty"`
 	LeftBehind       []string         `json:"leftBehind,omitempty"`
@@ -91,13 +99,14 @@ type sandboxInfo struct {
 // answer returns a run's outcome as structure, as text and as links. The
 // digest is that of the skill as the program saw it, or empty; the advice adds
 // to what to do next where the run failed.
-func answer(ws workspaces.Workspace, digest string, result sandbox.Result, advice string) *mcp.CallToolResult {
+func answer(ws workspaces.Workspace, digest string, approval consent.Answer, result sandbox.Result, advice string) *mcp.CallToolResult {
 	out := output{
 		Status:           result.Status,
 		Signal:           result.Signal,
 		DurationMs:       result.Duration.Milliseconds(),
 		SkillDigest:      digest,
 		Workspace:        ws.Handle,
+		Approval:         approvalOf(approval),
 		Artifacts:        []artifact{},
 		ArtifactsOmitted: result.ArtifactsOmitted,
 		LeftOmitted:      result.LeftBehindOmitted,

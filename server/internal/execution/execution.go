@@ -7,6 +7,7 @@ package execution
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/advice"
+	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
@@ -29,6 +31,8 @@ type Runner struct {
 	Workspaces   *workspace.Access
 	Copies       *staging.Copies
 	Requirements *requirement.Finder
+	// Consent is what every run passes before it begins.
+	Consent *consent.Door
 	// Sandbox runs programs. If nil, Unavailable says why.
 	Sandbox     sandbox.Backend
 	Unavailable string
@@ -46,6 +50,14 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 		return nil, err
 	}
 	defer prepared.release()
+	approval, err := r.approve(ctx, prepared, p)
+	var declined *consent.Declined
+	if errors.As(err, &declined) {
+		return r.declinedAnswer(declined, prepared.digest(), p.Workspace), nil
+	}
+	if err != nil {
+		return nil, err
+	}
 	ws, err := r.Workspaces.Get(ctx, p.Workspace)
 	if err != nil {
 		return nil, err
@@ -65,8 +77,9 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 		return nil, err
 	}
 	r.Log.Info("program ended", "skill", p.Skill, "digest", prepared.digest(), "op", prepared.request.Op, "why", p.Why,
-		"status", result.Status, "exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier)
-	return answer(ws, prepared.digest(), result, r.advice(ctx, prepared, result)), nil
+		"status", result.Status, "exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier,
+		"approval", approval.Outcome, "scope", approval.Scope)
+	return answer(ws, prepared.digest(), approval, result, r.advice(ctx, prepared, result)), nil
 }
 
 // runIn runs a program in a workspace, of whose changes subscribers hear before

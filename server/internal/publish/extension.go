@@ -148,7 +148,7 @@ func (p *Publisher) entry(ctx context.Context, skill *catalog.Skill) (skillEntry
 		if skill, err = p.fresh(ctx, skill); err != nil {
 			return skillEntry{}, err
 		}
-		manifest, err := p.digests.Manifest(ctx, skill)
+		manifest, err := p.Skills.Digests.Manifest(ctx, skill)
 		if err != nil {
 			return skillEntry{}, overLimit(skill, err)
 		}
@@ -253,7 +253,7 @@ func (p *Publisher) children(ctx context.Context, uri string) (*catalog.Skill, [
 	readable := p.Skills.Readable(skill)
 	entries = slices.DeleteFunc(entries, func(entry contained.Entry) bool { return !readable(entry.Path) })
 	if len(entries) == 0 && name != "." {
-		err = p.Skills.PermitRead(skill, name)
+		err = p.Skills.PermitRead(ctx, skill, name)
 	}
 	return skill, entries, err
 }

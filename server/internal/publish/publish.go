@@ -12,7 +12,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/server/internal/activation"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
@@ -31,8 +30,6 @@ type Publisher struct {
 	// extension had it.
 	CompatIndex bool
 	Log         *slog.Logger
-
-	digests resources.Digests
 }
 
 // Every read and every prompt is led to one that the library knows, with what

@@ -30,7 +30,7 @@ func (p *Publisher) read(ctx context.Context, uri string) (mcp.ResourceContents,
 	}
 	skill, file, err := p.Skills.Resolve(ctx, uri)
 	if err == nil {
-		err = p.Skills.PermitRead(skill, file)
+		err = p.Skills.PermitRead(ctx, skill, file)
 	}
 	if err != nil {
 		return nil, err

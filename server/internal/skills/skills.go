@@ -15,6 +15,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -29,6 +30,10 @@ const ListDepth = 8
 type Access struct {
 	Catalog *catalog.Catalog
 	Policy  policy.Policy
+	// Consent is what every reading of a skill's files passes.
+	Consent *consent.Door
+	// Digests are those of the files whose reading users are asked about.
+	Digests *resources.Digests
 	Log     *slog.Logger
 }
 
@@ -92,13 +97,16 @@ func (a Access) Permit(skill *catalog.Skill, request policy.Request) error {
 	return nil
 }
 
-// PermitRead asks the policy about a file or directory of a skill. The entry
-// document is what an activation shows, so it can always be read.
-func (a Access) PermitRead(skill *catalog.Skill, file string) error {
-	if file == skill.Entry {
-		return nil
+// PermitRead asks the policy about a file or directory of a skill, and the user
+// where that is wanted. The entry document is what an activation shows, so the
+// policy always lets it be read.
+func (a Access) PermitRead(ctx context.Context, skill *catalog.Skill, file string) error {
+	if file != skill.Entry {
+		if err := a.Permit(skill, policy.Request{Op: policy.OpRead, Path: file}); err != nil {
+			return err
+		}
 	}
-	return a.Permit(skill, policy.Request{Op: policy.OpRead, Path: file})
+	return a.approveRead(ctx, skill, file)
 }
 
 // Readable returns what reports whether a file or directory of a skill may be

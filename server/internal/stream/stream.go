@@ -25,6 +25,7 @@ type Session struct {
 	write   func(message []byte) error
 	library *mcpserver.InProcessSession
 	ctx     context.Context
+	asking  asking
 	// shookHands says that the client is of a version before 2026-07-28, in
 	// which notifications are not asked for by requests to listen.
 	shookHands atomic.Bool
@@ -34,7 +35,8 @@ type Session struct {
 // called. write writes a message; it is called by several goroutines. It is an
 // error that there is such a session.
 func Open(ctx context.Context, rt *router.Router, subs *client.Subscriptions, id string, write func(message []byte) error) (*Session, error) {
-	s := &Session{Client: client.New(), router: rt, subs: subs, write: write, library: mcpserver.NewInProcessSession(id, nil)}
+	s := &Session{Client: client.New(), router: rt, subs: subs, write: write}
+	s.library = mcpserver.NewInProcessSessionWithHandlers(id, nil, s, nil)
 	s.ctx = client.With(rt.Library.WithContext(ctx, s.library), s.Client)
 	if err := rt.Library.RegisterSession(s.ctx, s.library); err != nil {
 		return nil, err
@@ -72,8 +74,10 @@ func (s *Session) Run() {
 	}
 }
 
-func (s *Session) notify(notification mcp.JSONRPCNotification) error {
-	encoded, err := json.Marshal(notification)
+func (s *Session) notify(notification mcp.JSONRPCNotification) error { return s.send(notification) }
+
+func (s *Session) send(message any) error {
+	encoded, err := json.Marshal(message)
 	if err != nil {
 		return err
 	}
@@ -93,11 +97,14 @@ func (s *Session) Begin(head jsonrpc.Message) (_ context.Context, end func()) {
 
 // Take takes what needs no answer.
 func (s *Session) Take(head jsonrpc.Message, message []byte) {
-	if head.Method == string(mcp.MethodNotificationCancelled) {
+	switch head.Method {
+	case "":
+		s.asking.take(head.ID, message)
+	case string(mcp.MethodNotificationCancelled):
 		s.Cancel(head.Params)
-		return
+	default:
+		s.router.Forward(s.ctx, message)
 	}
-	s.router.Forward(s.ctx, message)
 }
 
 // Answer answers a request in the context of Begin. A request to listen lasts;

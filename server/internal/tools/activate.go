@@ -27,6 +27,9 @@ func activate(writer activation.Writer) Tool {
 		if err != nil {
 			return nil, err
 		}
+		if err := writer.Skills.PermitRead(ctx, skill, skill.Entry); err != nil {
+			return nil, err
+		}
 		text, err := writer.Text(ctx, skill, arguments.Arguments)
 		if err != nil {
 			return nil, err

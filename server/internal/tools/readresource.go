@@ -69,7 +69,7 @@ func (r reader) read(ctx context.Context, arguments readArguments) (*mcp.CallToo
 	if err != nil {
 		return nil, err
 	}
-	if err := r.skills.PermitRead(skill, file); err != nil {
+	if err := r.skills.PermitRead(ctx, skill, file); err != nil {
 		return nil, err
 	}
 	dir, err := skills.Open(skill)

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/schema"
@@ -20,12 +22,14 @@ import (
 type Registry struct {
 	tools   []Tool
 	schemas schema.Set
+	door    *consent.Door
 	log     *slog.Logger
 }
 
-// NewRegistry compiles the schemas of tools, each of another name.
-func NewRegistry(tools []Tool, log *slog.Logger) (*Registry, error) {
-	r := &Registry{tools: tools, log: log}
+// NewRegistry compiles the schemas of tools, each of another name. What they
+// ask their users goes through the door.
+func NewRegistry(tools []Tool, door *consent.Door, log *slog.Logger) (*Registry, error) {
+	r := &Registry{tools: tools, door: door, log: log}
 	for _, t := range tools {
 		if err := r.schemas.Add(t.definition); err != nil {
 			return nil, fmt.Errorf("tool %s: %w", t.definition.Name, err)
@@ -52,7 +56,8 @@ func (r *Registry) Register(library *mcpserver.MCPServer) {
 	}
 }
 
-// call calls a tool: validation before, error mapping after.
+// call calls a tool: validation before, questions to the user, error mapping
+// after.
 func (r *Registry) call(ctx context.Context, t Tool, request mcp.CallToolRequest) (result *mcp.CallToolResult) {
 	name := t.definition.Name
 	defer func() {
@@ -63,7 +68,12 @@ func (r *Registry) call(ctx context.Context, t Tool, request mcp.CallToolRequest
 	}()
 	arguments, err := r.schemas.Check(name, request)
 	if err == nil {
-		result, err = t.handle(ctx, arguments)
+		call := consent.Call{Tool: name, Arguments: arguments, State: request.Params.RequestState, Responses: request.Params.InputResponses}
+		result, err = r.door.Serve(ctx, call, func(ctx context.Context) (*mcp.CallToolResult, error) { return t.handle(ctx, arguments) })
+	}
+	var declined *consent.Declined
+	if errors.As(err, &declined) {
+		return declined.ToolResult()
 	}
 	if err != nil {
 		f := failure.Of(err)

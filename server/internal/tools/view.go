@@ -63,7 +63,7 @@ func (f *workspaceFiles) view(ctx context.Context, arguments viewArguments) (*mc
 	if skill == nil {
 		return nil, failure.New(failure.InvalidArguments, "Give the skill's `name` too.", "the path lies in a skill, and no skill is named")
 	}
-	if err := f.skills.PermitRead(skill, path.file); err != nil {
+	if err := f.skills.PermitRead(ctx, skill, path.file); err != nil {
 		return nil, err
 	}
 	dir, err := skills.Open(skill)
