@@ -20,7 +20,6 @@
 package config
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"time"
@@ -153,8 +152,9 @@ type Project struct {
 	// Shares are what else of the user's files programs see.
 	Shares []Share
 	// Hidden and Protected are patterns of files that no program sees, and that
-	// none changes, besides those that always are.
-	Hidden, Protected []string
+	// none changes, besides those that always are. Shown are patterns of files
+	// that they see all the same, unless they are Hidden.
+	Hidden, Protected, Shown []string
 	// Write are patterns of files that are changed at the end of a run without
 	// being looked at first.
 	Write []string
@@ -169,7 +169,7 @@ type Share struct {
 }
 
 // Approval says what the user is asked for. In a [Skill] of [Config.Skills], an
-// empty field means what holds for all skills.
+// empty field means what holds for all skills, and others are no less strict.
 type Approval struct {
 	// Mode is how changes of the user's files are agreed to: "host", "ask" or
 	// "deny".
@@ -181,11 +181,11 @@ type Approval struct {
 
 // Audit is the log of what was done.
 type Audit struct {
-	// Path is the file, absolute or below the home directory, or [Auto] for one
-	// in the user's state directory, or [Off].
-	Path string
+	// Dir is its directory, absolute or below the home directory, or [Auto] for
+	// one in the user's state directory, or [Off].
+	Dir string
 	// MaxSize is the size in bytes at which a new file is begun, and MaxFiles
-	// how many old ones are kept.
+	// how many there are at most.
 	MaxSize  int64
 	MaxFiles int
 	// Failure is what becomes of a call that cannot be logged: "fail" or
@@ -219,7 +219,7 @@ func Default() Config {
 		Workspaces: Workspaces{Idle: time.Hour, Max: 256},
 		Project:    Project{Dir: Auto, Access: "review"},
 		Approval:   Approval{Mode: "host", Runs: "free", Reads: "free"},
-		Audit:      Audit{Path: Auto, MaxSize: 10 << 20, MaxFiles: 5, Failure: "fail"},
+		Audit:      Audit{Dir: Auto, MaxSize: 10 << 20, MaxFiles: 5, Failure: "fail"},
 		Log:        Log{Level: "info", Format: Auto},
 	}
 }
@@ -232,15 +232,26 @@ func defaultRoots(paths ...string) []Root {
 	return roots
 }
 
-// Skill returns what holds for a skill: its own limits as far as they are
-// smaller than those of all skills, and its own approvals, else those of all.
+// Skill returns what holds for a skill: of its own and of what holds for all
+// skills, that which is stricter. Nothing in it is zero.
 func (c *Config) Skill(name string) Skill {
 	own := c.Skills[name]
-	skill := Skill{Limits: own.Limits.within(c.Limits)}
-	skill.Approval.Mode = cmp.Or(own.Approval.Mode, c.Approval.Mode)
-	skill.Approval.Runs = cmp.Or(own.Approval.Runs, c.Approval.Runs)
-	skill.Approval.Reads = cmp.Or(own.Approval.Reads, c.Approval.Reads)
-	return skill
+	return Skill{
+		Limits: own.Limits.within(c.Limits),
+		Approval: Approval{
+			Mode:  stricter(approvals, own.Approval.Mode, c.Approval.Mode),
+			Runs:  stricter(consents, own.Approval.Runs, c.Approval.Runs),
+			Reads: stricter(consents, own.Approval.Reads, c.Approval.Reads),
+		},
+	}
+}
+
+// stricter returns that of two words which comes later among all.
+func stricter(words []string, a, b string) string {
+	if slices.Index(words, a) > slices.Index(words, b) {
+		return a
+	}
+	return b
 }
 
 // within returns limits, those of bounds where they are zero or more.

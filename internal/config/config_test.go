@@ -69,7 +69,7 @@ approval:
 skills:
   csv-profile:
     limits: {memory: 64MiB}
-    approval: {runs: free}
+    approval: {runs: deny}
 `, config.Sources{})
 	want := config.Default()
 	want.Roots = []config.Root{
@@ -84,7 +84,7 @@ skills:
 	want.Project.Shares = []config.Share{{Path: "~/data", Access: "read"}, {Path: "/srv/reports", Access: "write"}}
 	want.Project.Write = []string{"out/**"}
 	want.Approval.Runs = "ask"
-	want.Skills = map[string]config.Skill{"csv-profile": {Limits: config.Limits{Memory: 64 << 20}, Approval: config.Approval{Runs: "free"}}}
+	want.Skills = map[string]config.Skill{"csv-profile": {Limits: config.Limits{Memory: 64 << 20}, Approval: config.Approval{Runs: "deny"}}}
 	if diff := cmp.Diff(want, got.Config); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -136,12 +136,14 @@ func TestFaults(t *testing.T) {
 		{"an unknown key of a root", "roots:\n  - {path: x, visble: false}\n", "roots[0].visble: unknown key \"visble\"; did you mean visible?"},
 		{"another word for visible", "roots: [{path: x, visible: none}]\n", "not true, false or a list of names"},
 		{"no name", "disabled: ['a/b']\n", "is no name of a skill"},
-		{"a pattern that leads out", "project: {hidden: [../x]}\n", "cannot lead out"},
-		{"a pattern that takes back", "project: {hidden: ['!.env']}\n", "cannot take back"},
+		{"a pattern that leads out", "project: {hidden: [../x]}\n", "it has an empty, . or .. segment"},
+		{"a pattern that is left open", "project: {write: ['a[b']}\n", "is left open"},
+		{"a pattern that takes back", "project: {hidden: ['!.env']}\n", "there is no ! and no ~"},
 		{"a relative directory", "project: {dir: work}\n", `"work" is neither auto, off nor a path that is absolute`},
 		{"a relative share", "project: {shares: [data:read]}\n", `"data" is neither absolute nor below the home directory`},
 		{"a share without access", "project: {shares: [/srv:off]}\n", "leave the share out"},
-		{"more for one skill than for all", "limits: {memory: 64MiB}\nskills:\n  a:\n    limits: {memory: 1GiB}\n", ":4:22: skills.a.limits.memory: is more than limits.memory, 64MiB"},
+		{"more for one skill than for all", "limits: {memory: 64MiB}\nskills:\n  a:\n    limits: {memory: 1GiB}\n", ":4:22: skills.a.limits.memory: 1GiB is more than 64MiB, which limits.memory has for all skills"},
+		{"less strict for one skill", "approval: {runs: ask}\nskills:\n  a: {approval: {runs: free}}\n", ":3:24: skills.a.approval.runs: free is more than ask, which approval.runs has for all skills"},
 		{"an unknown key of a skill", "skills: {a: {network: x}}\n", "skills.a.network: unknown key"},
 		{"a section of a pattern", "skills: {'a*': {}}\n", "is no name of a skill"},
 		{"two faults", "strict: 1\npoll: x\n", "poll: \"x\" is no duration"},
@@ -240,8 +242,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestSkill: limits of one skill hold as far as they are smaller, its approvals
-// instead of those of all.
+// TestSkill: what is said of one skill holds as far as it is stricter.
 func TestSkill(t *testing.T) {
 	t.Parallel()
 	effective := mustLoad(t, `
@@ -249,13 +250,13 @@ limits: {timeout: 2m, maxTimeout: 5m}
 approval: {runs: ask}
 skills:
   slow: {limits: {timeout: 100s, maxTimeout: 90s}}
-  trusted: {approval: {runs: free}}
+  odd: {approval: {runs: deny}}
 `, config.Sources{Environ: []string{"SKILLS_MCP_LIMITS_TIMEOUT=30s"}})
 	if slow := effective.Skill("slow"); slow.Limits.Timeout != 30*time.Second || slow.Limits.MaxTimeout != 90*time.Second || slow.Limits.Memory != 2<<30 || slow.Approval.Runs != "ask" {
 		t.Errorf("%+v", slow)
 	}
-	if trusted := effective.Skill("trusted"); trusted.Approval != (config.Approval{Mode: "host", Runs: "free", Reads: "free"}) {
-		t.Errorf("%+v", trusted)
+	if odd := effective.Skill("odd"); odd.Approval != (config.Approval{Mode: "host", Runs: "deny", Reads: "free"}) {
+		t.Errorf("%+v", odd)
 	}
 	if other := effective.Skill("other"); other.Approval.Runs != "ask" || other.Limits.MaxTimeout != 5*time.Minute {
 		t.Errorf("%+v", other)

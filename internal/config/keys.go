@@ -19,8 +19,9 @@ const (
 
 // Words that several keys have, the one that grants most first.
 var (
-	accesses = []string{"write", "review", "read", Off}
-	consents = []string{"free", "ask", "deny"}
+	accesses  = []string{"write", "review", "read", Off}
+	approvals = []string{"host", "ask", "deny"}
+	consents  = []string{"free", "ask", "deny"}
 )
 
 // keys is the table of all keys, whose values are read to a configuration.
@@ -90,6 +91,7 @@ func projectKeys(p *Project) group {
 		{name: "shares", env: "SHARE", value: shares(&p.Shares), doc: "Further directories and files that programs see."},
 		{name: "hidden", env: "PROJECT_HIDDEN", value: globs(&p.Hidden), narrows: narrowsAdds, doc: "Files that no program sees, besides those that are always hidden."},
 		{name: "protected", env: "PROJECT_PROTECTED", value: globs(&p.Protected), narrows: narrowsAdds, doc: "Files that no program changes, besides those that are always protected."},
+		{name: "shown", env: "PROJECT_SHOWN", value: globs(&p.Shown), doc: "Files that programs see although they are among those that are always hidden."},
 		{name: "write", env: "PROJECT_WRITE", value: globs(&p.Write), doc: "Files that are changed at the end of a run without being looked at first; never those that are protected."},
 	}
 }
@@ -103,7 +105,7 @@ func approvalKeys(a *Approval, env string) group {
 		return env + name
 	}
 	return group{
-		{name: "mode", env: env, value: choice(&a.Mode, "host", "ask", "deny"), narrows: narrowsLater, doc: "Who asks you before your files are changed: the host by its own prompt, or the server."},
+		{name: "mode", env: env, value: choice(&a.Mode, approvals...), narrows: narrowsLater, doc: "Who asks you before your files are changed: the host by its own prompt, or the server."},
 		{name: "runs", env: below("_RUNS"), value: choice(&a.Runs, consents...), narrows: narrowsLater, doc: "Whether runs need consent."},
 		{name: "reads", env: below("_READS"), value: choice(&a.Reads, consents...), narrows: narrowsLater, doc: "Whether reads of skills need consent."},
 	}
@@ -111,9 +113,9 @@ func approvalKeys(a *Approval, env string) group {
 
 func auditKeys(a *Audit) group {
 	return group{
-		{name: "path", env: "AUDIT", value: text(&a.Path, "`auto`, `off`, or a path", ownPathOr(Auto, Off)), doc: "The file; `auto` is one in your state directory."},
-		{name: "maxSize", env: "AUDIT_MAX_SIZE", value: size(&a.MaxSize, 64<<10, 1<<40), doc: "The size at which a new file is begun."},
-		{name: "maxFiles", env: "AUDIT_MAX_FILES", value: integer(&a.MaxFiles, 1, 10_000), doc: "How many old files are kept."},
+		{name: "dir", env: "AUDIT", value: text(&a.Dir, "`auto`, `off`, or a path", ownPathOr(Auto, Off)), doc: "Its directory; `auto` is one in your state directory."},
+		{name: "maxSize", env: "AUDIT_MAX_SIZE", value: size(&a.MaxSize, 64<<10, 1<<30), doc: "The size at which a new file is begun."},
+		{name: "maxFiles", env: "AUDIT_MAX_FILES", value: integer(&a.MaxFiles, 2, 1000), doc: "How many files there are at most."},
 		{name: "failure", env: "AUDIT_FAILURE", value: choice(&a.Failure, "continue", "fail"), doc: "What becomes of a call that cannot be logged."},
 	}
 }
@@ -134,7 +136,7 @@ func skillKeys(s *Skill) group {
 	}
 	return group{
 		{name: "limits", value: limits, doc: "What its runs may use: no more than what is said for all skills."},
-		{name: "approval", value: approvalKeys(&s.Approval, ""), doc: "What you are asked for, instead of what is said for all skills."},
+		{name: "approval", value: approvalKeys(&s.Approval, ""), doc: "What you are asked for: no less than what is said for all skills."},
 	}
 }
 
@@ -156,7 +158,7 @@ func names(to *[]string) value {
 }
 
 func globs(to *[]string) value {
-	return texts(to, "patterns as in `.gitignore`, such as `out/**`", textSchema(), glob)
+	return texts(to, "patterns such as `out/**` and `*.key`", textSchema(), glob)
 }
 
 // words is a list of some words.

@@ -82,6 +82,7 @@ func Load(sources Sources) (*Effective, error) {
 			return nil, err
 		}
 	}
+	e.settle()
 	return e, nil
 }
 
@@ -127,12 +128,13 @@ func readBounded(file string) ([]byte, error) {
 	return source, err
 }
 
-// checkSections refuses limits of one skill that are more than those of all.
+// checkSections refuses what is said of one skill and is less strict than what is
+// said of all.
 func (e *Effective) checkSections() error {
 	var faults []Fault
-	e.eachSection(func(at, global string, own, all bounded) {
+	e.eachOwn(func(at, global string, own, all bounded) {
 		if own.exceeds(all) {
-			faults = append(faults, Fault{e.origins[at], fmt.Sprintf("%s: is more than %s, %s, which holds for all skills", at, global, all.shown())})
+			faults = append(faults, Fault{e.origins[at], fmt.Sprintf("%s: %s is more than %s, which %s has for all skills", at, own.shown(), all.shown(), global)})
 		}
 	})
 	if len(faults) == 0 {
@@ -154,24 +156,29 @@ func (s scalar[T]) exceeds(bound value) bool { return s.wider(*s.to, *bound.(sca
 func (s scalar[T]) clamp(bound value)        { *s.to = *bound.(scalar[T]).to }
 func (s scalar[T]) shown() string            { return s.format(*s.to) }
 
-// eachSection calls do with the limits of single skills that were set, and with
-// those of all skills: the paths of both, and their values.
-func (e *Effective) eachSection(do func(at, global string, own, all bounded)) {
-	e.eachOwn("limits", do)
+// settle makes what is said of one skill no less strict than what is in force for
+// all, which others than the user's file may have made stricter.
+func (e *Effective) settle() {
+	e.eachOwn(func(at, global string, own, all bounded) {
+		if own.exceeds(all) {
+			own.clamp(all)
+			e.origins[at] = e.Origin(global)
+		}
+	})
 }
 
-// eachOwn does so for the keys of one group.
-func (e *Effective) eachOwn(name string, do func(at, global string, own, all bounded)) {
+// eachOwn calls do with what is said of single skills and with the same for all:
+// the paths of both, and their values.
+func (e *Effective) eachOwn(do func(at, global string, own, all bounded)) {
+	all := keys(&e.Config)
 	for _, skill := range sortedKeys(e.Skills) {
 		section := e.Skills[skill]
-		own, all := skillKeys(&section).find(name).(group), keys(&e.Config).find(name).(group)
-		for i, f := range own {
-			global := join(name, f.name)
-			at := join("skills."+skill, global)
+		skillKeys(&section).leaves("", func(global string, f field) {
+			at := "skills." + skill + "." + global
 			if _, set := e.origins[at]; set {
-				do(at, global, f.value.(bounded), all[i].value.(bounded))
+				do(at, global, f.value.(bounded), all.find(global).(bounded))
 			}
-		}
+		})
 		e.Skills[skill] = section
 	}
 }

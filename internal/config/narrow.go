@@ -29,8 +29,6 @@ func (n *narrowing) refuse(at, format string, args ...any) {
 // took notes that a value is the project's.
 func (n *narrowing) took(at string) { n.effective.origins[at] = n.given[at] }
 
-func (n *narrowing) origin(at string) Origin { return n.effective.Origin(at) }
-
 // Narrow reads the [ProjectFile] in a project's directory, where there is one,
 // and makes the configuration stricter as it says. Its author is not trusted.
 //
@@ -70,22 +68,9 @@ func (e *Effective) narrow(source []byte) error {
 	if len(n.faults) > 0 {
 		return &Error{Faults: n.faults[:min(len(n.faults), maxFaults)]}
 	}
-	n.tighten()
+	narrowed.settle()
 	*e = narrowed
 	return nil
-}
-
-// tighten has what the project says of all skills hold for those too of which
-// the operator said something else.
-func (n *narrowing) tighten() {
-	for _, name := range []string{"limits", "approval"} {
-		n.effective.eachOwn(name, func(at, global string, own, all bounded) {
-			if origin, given := n.given[global]; given && own.exceeds(all) {
-				own.clamp(all)
-				n.effective.origins[at] = origin
-			}
-		})
-	}
 }
 
 // restrict makes everything as strict as it can be.
@@ -103,14 +88,7 @@ func (e *Effective) restrict(err error) {
 	e.Approval.Mode, e.origins["approval.mode"] = "deny", origin
 	e.Approval.Runs, e.origins["approval.runs"] = "deny", origin
 	e.Skills = maps.Clone(e.Skills)
-	for _, name := range []string{"approval.mode", "approval.runs"} {
-		for skill := range e.Skills {
-			section := e.Skills[skill]
-			delete(e.origins, "skills."+skill+"."+name)
-			section.Approval.Mode, section.Approval.Runs = "", ""
-			e.Skills[skill] = section
-		}
-	}
+	e.settle()
 }
 
 // readUntrusted reads a file that anything may have been put in the place of.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // maxTextChars bounds texts, in characters.
@@ -241,15 +243,22 @@ func namePattern(text string) error {
 	return nil
 }
 
-// glob checks a pattern of files.
+// glob checks a pattern of files, of which the rules of package policy/paths
+// know what it means.
 func glob(text string) error {
+	pattern := strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(text, "/"), "."), "/")
 	switch {
 	case strings.TrimSpace(text) == "":
 		return errors.New("is empty")
-	case strings.HasPrefix(text, "!"):
-		return fmt.Errorf("%s: a pattern cannot take back what others say", quoted(text))
-	case slices.Contains(strings.Split(filepath.ToSlash(text), "/"), ".."):
-		return fmt.Errorf("%s: a pattern cannot lead out of the project", quoted(text))
+	case strings.HasPrefix(text, "!") || strings.HasPrefix(text, "~"):
+		return fmt.Errorf("%s is no pattern: there is no ! and no ~, write a path in the project", quoted(text))
+	case !doublestar.ValidatePattern(pattern):
+		return fmt.Errorf("%s is no pattern: a bracket, a brace or a backslash is left open", quoted(text))
+	}
+	for segment := range strings.SplitSeq(pattern, "/") {
+		if segment == "" || segment == "." || segment == ".." {
+			return fmt.Errorf("%s is no pattern: it has an empty, . or .. segment", quoted(text))
+		}
 	}
 	return nil
 }

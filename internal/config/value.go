@@ -98,7 +98,7 @@ func (s scalar[T]) narrow(n *narrowing, at string, bound, project value) {
 	}
 	limit, wanted := *bound.(scalar[T]).to, *project.(scalar[T]).to
 	if s.wider(wanted, limit) {
-		n.refuse(at, "%s is more than %s, which is in force (%s); a project's file can only narrow", s.format(wanted), s.format(limit), n.origin(at))
+		n.refuse(at, "%s is more than %s, which is in force; a project's file can only narrow", s.format(wanted), s.format(limit))
 		return
 	}
 	if wanted != *s.to {

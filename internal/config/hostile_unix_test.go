@@ -1,0 +1,64 @@
+//go:build unix
+
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/internal/config"
+)
+
+// TestHostileProjectFile: what is in the place of a project's file is neither
+// followed nor waited for.
+func TestHostileProjectFile(t *testing.T) {
+	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("disabled: [x]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		put  func(name string) error
+	}{
+		{"a link", func(name string) error { return os.Symlink(secret, name) }},
+		{"a link to nowhere", func(name string) error { return os.Symlink("nowhere", name) }},
+		{"a link to itself", func(name string) error { return os.Symlink(config.ProjectFile, name) }},
+		{"a device", func(name string) error { return os.Symlink("/dev/zero", name) }},
+		{"a FIFO", func(name string) error { return syscall.Mkfifo(name, 0o666) }},
+		{"a directory", func(name string) error { return os.Mkdir(name, 0o755) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := test.put(filepath.Join(dir, config.ProjectFile)); err != nil {
+				t.Fatal(err)
+			}
+			effective := mustLoad(t, "", config.Sources{})
+			err := effective.Narrow(dir)
+			if err == nil || err.Error() != ".skills-mcp.yaml: it is no regular file; a link is not followed" {
+				t.Errorf("%v", err)
+			}
+			isStrictest(t, effective)
+		})
+	}
+}
+
+// TestUnreadableProjectFile: a file that this user may not read is refused.
+func TestUnreadableProjectFile(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, config.ProjectFile), nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	effective := mustLoad(t, "", config.Sources{})
+	if err := effective.Narrow(dir); err == nil || err.Error() != ".skills-mcp.yaml: permission denied" {
+		t.Errorf("%v", err)
+	}
+	isStrictest(t, effective)
+}
