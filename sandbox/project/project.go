@@ -345,4 +345,5 @@ const (
 	RuleGitDirectory Rule = "git-directory" // a repository without its files
 	RuleAccess       Rule = "access"        // there is no such access
 	RuleOverlap      Rule = "overlap"       // one share lies in another
+	RuleTooLarge     Rule = "too-large"     // more files than can be looked through
 )

@@ -1,0 +1,130 @@
+package project
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
+)
+
+// maxIncludes is how many files a git configuration of the user may consist of.
+const maxIncludes = 16
+
+// IdentityOptions say where [Identity] reads.
+type IdentityOptions struct {
+	// Configs are git's configurations that say who the user is, those that win
+	// first, such as PROJECT/.git/config, ~/.gitconfig and
+	// ~/.config/git/config. They need not be there.
+	Configs []string
+	// Home is what a ~ in include.path means; if empty, such files are not read.
+	Home string
+	// Trusted is how many of the last of Configs are the user's own: of these,
+	// files named by include.path are read too. Conditional ones are not.
+	Trusted int
+	// Shares are the directories that programs see, which git is to work in
+	// whoever their owner is there.
+	Shares []string
+}
+
+// Identity returns the environment that git needs to make commits as the user,
+// and to work in the shares: name, e-mail and safe.directory. Nothing else of the
+// user's configuration is in it. What is not configured is not set.
+func Identity(o IdentityOptions) map[string]string {
+	env := map[string]string{}
+	var name, email string
+	for i, path := range o.Configs {
+		user := userOf(path, o.Home, len(o.Configs)-i <= o.Trusted)
+		if name == "" {
+			name = user["name"]
+		}
+		if email == "" {
+			email = user["email"]
+		}
+	}
+	for _, who := range []string{"AUTHOR", "COMMITTER"} {
+		if name != "" {
+			env["GIT_"+who+"_NAME"] = name
+		}
+		if email != "" {
+			env["GIT_"+who+"_EMAIL"] = email
+		}
+	}
+	for i, share := range o.Shares {
+		env["GIT_CONFIG_KEY_"+strconv.Itoa(i)] = "safe.directory"
+		env["GIT_CONFIG_VALUE_"+strconv.Itoa(i)] = share
+	}
+	if len(o.Shares) > 0 {
+		env["GIT_CONFIG_COUNT"] = strconv.Itoa(len(o.Shares))
+	}
+	return env
+}
+
+// userOf returns the section user of a configuration and of those that it
+// includes.
+func userOf(path, home string, includes bool) map[string]string {
+	user := map[string]string{}
+	files := 0
+	var read func(path string)
+	read = func(path string) {
+		if files++; files > maxIncludes {
+			return
+		}
+		for _, s := range parseConfig(readSmall(path)) {
+			switch {
+			case s.subsection != "" || s.key == "":
+			case s.section == "user":
+				user[s.key] = oneLine(s.value)
+			case s.section == "include" && s.key == "path" && includes:
+				if included, ok := includedPath(path, home, s.value); ok {
+					read(included)
+				}
+			}
+		}
+	}
+	read(path)
+	return user
+}
+
+// includedPath returns the path of an included file.
+func includedPath(from, home, value string) (string, bool) {
+	rest, inHome := strings.CutPrefix(value, "~/")
+	switch {
+	case inHome:
+		return filepath.Join(home, rest), home != ""
+	case value == "" || value[0] == '~' || value[0] == '%':
+		return "", false
+	case filepath.IsAbs(value):
+		return value, true
+	}
+	return filepath.Join(filepath.Dir(from), value), true
+}
+
+// readSmall returns what a regular file holds, or nothing.
+func readSmall(path string) string {
+	file, err := os.OpenFile(path, os.O_RDONLY|openflag.NonBlock, 0)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxConfigBytes {
+		return ""
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxConfigBytes))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// oneLine returns a name that an environment can carry and git takes.
+func oneLine(value string) string {
+	return strings.TrimSpace(strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f || c == '<' || c == '>' {
+			return -1
+		}
+		return c
+	}, value))
+}
