@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -77,8 +78,9 @@ func (s *system) separate(config *supervisor.Config) {
 	config.Attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: jail.UserID, HostID: uid, Size: 1}}
 	config.Attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: jail.GroupID, HostID: gid, Size: 1}}
 	// What the supervisor needs to build a file system, a network and a clock,
-	// and to lock them up.
-	config.Attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SYS_TIME, unix.CAP_SETPCAP}
+	// and to lock them up. The kernel keeps changes to shares with what it has.
+	config.Attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SYS_TIME, unix.CAP_SETPCAP,
+		unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER}
 }
 
 // markPrivate has directories shown by files of the run's own, so that no program
@@ -103,7 +105,7 @@ func (p *jailProcess) run(order supervisor.Order) (*run, error) {
 		tree.Close()
 		return nil, errors.Join(err, waitErr, p.group.Remove())
 	}
-	return &run{tree, p}, nil
+	return &run{Tree: tree, in: p}, nil
 }
 
 // dismiss ends a jail process in which nothing is to run.
@@ -115,7 +117,8 @@ func (p *jailProcess) dismiss() {
 // run is a program with all its processes.
 type run struct {
 	*supervisor.Tree
-	in *jailProcess
+	in     *jailProcess
+	shared []sandbox.Shared
 }
 
 // Wait implements [process.Tree].
@@ -126,13 +129,18 @@ func (r *run) Wait() (process.Ending, error) {
 	if ended.CPUTime == 0 { // no supervisor could tell
 		ended.CPUTime = usage.CPUTime
 	}
-	ending := process.Ending{Ending: ended, PeakMemoryBytes: usage.PeakMemoryBytes, OutOfMemory: usage.OutOfMemory}
-	// No process of the run is left. What it was in need not keep anybody
-	// waiting.
-	r.in.system.endings.Go(func() {
+	ending := process.Ending{Ending: ended, PeakMemoryBytes: usage.PeakMemoryBytes, OutOfMemory: usage.OutOfMemory, Shared: r.shared}
+	release := func() {
 		r.Tree.Close()
 		r.in.group.Remove() // what remains is removed by the next server
-	})
+	}
+	if slices.ContainsFunc(r.shared, func(s sandbox.Shared) bool { return s.Access == sandbox.AccessReview }) {
+		release() // who has the changes next must find nothing mounted there
+	} else {
+		// No process of the run is left. What it was in need not keep anybody
+		// waiting.
+		r.in.system.endings.Go(release)
+	}
 	if err != nil {
 		return process.Ending{}, startFailed(err)
 	}

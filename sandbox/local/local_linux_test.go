@@ -34,6 +34,16 @@ func TestContractFull(t *testing.T) {
 	}
 }
 
+// reviewed is what the tier full promises of shares.
+var reviewed = sandboxtest.Shares{Most: sandbox.AccessReview}
+
+func TestSharesFull(t *testing.T) {
+	sandboxtest.RunShares(t, opener(local.Full), reviewed)
+	if os.Geteuid() == 0 && !testing.Short() {
+		t.Run("as-nobody", runAsNobody)
+	}
+}
+
 func TestContractRestricted(t *testing.T) {
 	testenv.Slow(t, "the contract in the lesser tier")
 	sandboxtest.Run(t, opener(local.Restricted))

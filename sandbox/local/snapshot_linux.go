@@ -59,7 +59,7 @@ func (s *snapshot) changed(spec sandbox.Spec) bool {
 	if err != nil {
 		return true
 	}
-	var dirs []string
+	dirs := hostDirs(spec.Shares)
 	for _, mount := range slices.Concat(s.layout.mounts, s.layout.ownMounts(spec)) {
 		dirs = append(dirs, mount.Source)
 	}

@@ -28,7 +28,7 @@ const (
 )
 
 // dirs returns a run's directories as its program sees them.
-func (s *system) dirs(spec sandbox.Spec) command.Dirs {
+func (s *system) dirs(spec sandbox.Spec, shares shares) command.Dirs {
 	at, own := command.Dirs{Skill: spec.SkillDir, Workspace: spec.Workspace}, scratch.Owned(spec)
 	if s.tier == Full {
 		at.Workspace, own = workspace, private
@@ -36,34 +36,56 @@ func (s *system) dirs(spec sandbox.Spec) command.Dirs {
 			at.Skill = skillDir
 		}
 	}
+	at.Project = shares.project(spec)
 	at.Home, at.Tmp = filepath.Join(own, scratch.Home), filepath.Join(own, scratch.Tmp)
 	return at
 }
 
 // check finds the program of a spec and returns what starts it.
 func (s *system) check(spec sandbox.Spec) (process.Start, error) {
-	at := s.dirs(spec)
-	argv, err := command.Line(spec, at.Skill, s.lookup(spec, at))
+	shares := s.newShares(spec)
+	orders, err := s.orders(spec, shares)
 	if err != nil {
 		return nil, err
-	}
-	environ, err := command.Environ(spec, s.layout.path.String(), s.layout.variables, at)
-	if err != nil {
-		return nil, err
-	}
-	orders := jail.Orders{Argv: argv, Env: environ, Dir: at.Workspace}
-	if spec.InSkill {
-		orders.Dir = at.Skill
 	}
 	return func(_ context.Context, streams *process.Streams) (process.Tree, error) {
-		return s.start(spec, orders, streams)
+		for {
+			tree, err := s.start(spec, shares, orders, streams)
+			if err == nil {
+				tree.shared = shares.shown()
+				return tree, nil
+			}
+			if !shares.lessen(err) {
+				return nil, err
+			}
+			if orders, err = s.orders(spec, shares); err != nil {
+				return nil, err
+			}
+		}
 	}, nil
 }
 
+// orders returns what is started for a spec.
+func (s *system) orders(spec sandbox.Spec, shares shares) (jail.Orders, error) {
+	at := s.dirs(spec, shares)
+	argv, err := command.Line(spec, at.Skill, s.lookup(spec, at, shares))
+	if err != nil {
+		return jail.Orders{}, err
+	}
+	environ, err := command.Environ(spec, s.layout.path.String(), s.layout.variables, at)
+	return jail.Orders{Argv: argv, Env: environ, Dir: at.Start(spec)}, err
+}
+
 // lookup returns the [command.Lookup] of a run: what is found must be visible.
-func (s *system) lookup(spec sandbox.Spec, at command.Dirs) command.Lookup {
+func (s *system) lookup(spec sandbox.Spec, at command.Dirs, shares shares) command.Lookup {
 	own := [][2]string{{at.Skill, spec.SkillDir}, {at.Workspace, spec.Workspace}, {filepath.Dir(at.Home), scratch.Owned(spec)}}
 	return func(name string) (string, bool) {
+		if strings.Contains(name, "/") && !filepath.IsAbs(name) {
+			name = filepath.Join(at.Start(spec), name)
+		}
+		if found, within := shares.look(&s.layout, name); within {
+			return name, found
+		}
 		for _, dir := range own {
 			if rest, found := strings.CutPrefix(name, dir[0]+"/"); found && dir[1] != "" {
 				file, ok := s.layout.path.Look(filepath.Join(dir[1], rest))
@@ -75,16 +97,17 @@ func (s *system) lookup(spec sandbox.Spec, at command.Dirs) command.Lookup {
 }
 
 // start has a supervisor start a program: the warm one if there is one.
-func (s *system) start(spec sandbox.Spec, orders jail.Orders, streams *process.Streams) (process.Tree, error) {
+func (s *system) start(spec sandbox.Spec, shares shares, orders jail.Orders, streams *process.Streams) (*run, error) {
 	order := supervisor.Order{
 		Orders:  &orders,
 		Streams: supervisor.Streams{Stdin: streams.Stdin, Stdout: streams.Stdout, Stderr: streams.Stderr},
 	}
 	orders.Limits = s.limits(spec.Limits)
-	if err := s.grant(spec, &orders, &order); err != nil {
+	err := s.grant(spec, shares, &orders, &order)
+	defer func() { closeAll(order.Files) }()
+	if err != nil {
 		return nil, setupFailed(err)
 	}
-	defer closeAll(order.Files)
 	for {
 		jail, ready, err := s.warm.take(spec)
 		if err != nil {
@@ -105,7 +128,7 @@ func (s *system) start(spec sandbox.Spec, orders jail.Orders, streams *process.S
 
 // grant adds to orders what a run sees and may do: mounts of its own, or rights
 // in the server's file system.
-func (s *system) grant(spec sandbox.Spec, orders *jail.Orders, order *supervisor.Order) (err error) {
+func (s *system) grant(spec sandbox.Spec, shares shares, orders *jail.Orders, order *supervisor.Order) (err error) {
 	if s.tier == Restricted {
 		orders.Rights = s.layout.restrictedRights(spec)
 		if !s.asNobody {
@@ -114,10 +137,13 @@ func (s *system) grant(spec sandbox.Spec, orders *jail.Orders, order *supervisor
 		orders.Rights.User, order.Owner = nobody, nobody
 		return giveToNobody(spec)
 	}
-	orders.Mounts, orders.Rights = s.layout.ownMounts(spec), fullRights
+	orders.Mounts, orders.Rights = s.layout.ownMounts(spec), shares.rights(fullRights)
+	orders.Shares = shares.orders(&s.layout)
 	if s.idmaps != nil {
 		order.Owner = nobody
-		order.Files, err = s.idmaps.detach(orders.Mounts)
+		if order.Files, err = s.idmaps.detach(orders.Mounts); err == nil {
+			order.Files, err = s.idmaps.detachShares(orders.Shares, order.Files)
+		}
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
@@ -36,11 +37,27 @@ func newProject(t *testing.T, files map[string]string) *project {
 // projectIn makes an empty project of that path.
 func projectIn(t *testing.T, dir string) *project {
 	t.Helper()
-	p := &project{dir: dir, changes: t.TempDir(), workspace: t.TempDir(), private: t.TempDir()}
+	p := &project{dir: dir, changes: changesDir(t), workspace: t.TempDir(), private: t.TempDir()}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// changesDir returns a directory for changes, in which there may be others that
+// not even their owner may enter.
+func changesDir(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "changes")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := tempdir.Remove(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 // hide puts a whiteout over a file or directory, as the server does, and replace

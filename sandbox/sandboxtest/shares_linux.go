@@ -141,7 +141,7 @@ func testShareNames(t *testing.T, f *fixture) {
 	for _, name := range []string{"a:b", "a,b", `a\b`, `a"b'c`, "a b", "ä\xff\xfe", "a\nb", "-rf", "a=b:c,d\\", "lowerdir=x"} {
 		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
 			p := projectIn(t, filepath.Join(t.TempDir(), name, "in "+name))
-			p.changes = filepath.Join(t.TempDir(), name)
+			p.changes = filepath.Join(p.changes, name)
 			if err := os.Mkdir(p.changes, 0o700); err != nil {
 				t.Fatal(err)
 			}

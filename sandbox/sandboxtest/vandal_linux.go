@@ -114,7 +114,7 @@ var accessList = []byte{
 }
 
 func withOpen(name string, flags int, do func(fd int) error) error {
-	fd, err := unix.Open(name, flags|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(name, flags|unix.O_CLOEXEC, 0o644)
 	if err != nil {
 		return err
 	}

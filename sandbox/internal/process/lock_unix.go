@@ -26,7 +26,10 @@ func lockDir(ctx context.Context, dir string, busy func() error) (release func()
 	for {
 		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if err == nil {
-			return func() { file.Close() }, nil
+			return func() {
+				unix.Flock(int(file.Fd()), unix.LOCK_UN) // also what a process that is being started has of it
+				file.Close()
+			}, nil
 		}
 		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
 			file.Close()

@@ -38,13 +38,27 @@ func mountTmpfs(target string, bytes int64, mode string) error {
 
 // finish adds the last mounts and makes the file system this process's root.
 // Nothing of the old one can be reached then.
-func (b *builder) finish(mounts []Mount, files []int) error {
-	sources, err := open(mounts, files)
+func (b *builder) finish(orders *Orders, files []int) error {
+	sources, err := open(orders.Mounts, files)
 	if err != nil {
 		return err
 	}
-	if err := b.attachAll(sources, mounts); err != nil {
+	layers, err := openShares(orders.Shares, files)
+	if err != nil {
 		return err
+	}
+	if err := b.attachAll(sources, orders.Mounts); err != nil {
+		return err
+	}
+	for i := range orders.Shares { // over what else is there
+		if err := b.attachShare(layers[i], &orders.Shares[i]); err != nil {
+			return failed(ShareStep(i), err)
+		}
+	}
+	if len(orders.Shares) > 0 {
+		if err := unix.Unlinkat(b.root, stage, unix.AT_REMOVEDIR); err != nil {
+			return failed("remove /"+stage, err)
+		}
 	}
 	return b.pivot()
 }
@@ -72,7 +86,8 @@ func (b *builder) cover(mount Mount) error {
 		return err
 	}
 	defer unix.Close(lower)
-	overlay, err := b.overlay(lower)
+	// Without a directory to write to, it wants two to read from.
+	overlay, err := b.overlay(mount.Target, overlayOptions{lower: ".:" + scaffold + "/" + empty})
 	if err != nil {
 		return err
 	}
@@ -80,9 +95,18 @@ func (b *builder) cover(mount Mount) error {
 	return unix.MoveMount(overlay, "", lower, "", byDescriptors)
 }
 
-// overlay returns a detached mount that shows what a directory does.
-func (b *builder) overlay(lower int) (int, error) {
-	if err := unix.Fchdir(lower); err != nil { // any name may be in its path
+// overlayOptions are the directories of an overlay, by their paths from another
+// one. Without an upper one, it is read-only.
+type overlayOptions struct{ lower, upper, work string }
+
+// overlay returns a detached mount of an overlay.
+func (b *builder) overlay(from string, options overlayOptions) (int, error) {
+	dir, err := b.within(from, unix.O_DIRECTORY)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(dir)
+	if err := unix.Fchdir(dir); err != nil { // any name may be in its path
 		return -1, err
 	}
 	defer unix.Fchdir(b.root)
@@ -91,19 +115,31 @@ func (b *builder) overlay(lower int) (int, error) {
 		return -1, err
 	}
 	defer unix.Close(fd)
-	// Without a directory to write to, it wants two to read from.
-	err = unix.FsconfigSetString(fd, "lowerdir", ".:"+scaffold+"/"+empty)
+	if err := options.configure(fd); err != nil {
+		return -1, err
+	}
+	flags := unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+	if options.upper == "" {
+		flags |= unix.MOUNT_ATTR_RDONLY
+	}
+	return unix.Fsmount(fd, unix.FSMOUNT_CLOEXEC, flags)
+}
+
+func (o overlayOptions) configure(fd int) error {
+	err := unix.FsconfigSetString(fd, "lowerdir", o.lower)
+	if err == nil && o.upper != "" {
+		err = unix.FsconfigSetString(fd, "upperdir", o.upper)
+	}
+	if err == nil && o.work != "" {
+		err = unix.FsconfigSetString(fd, "workdir", o.work)
+	}
 	if err == nil {
 		err = unix.FsconfigSetFlag(fd, "userxattr") // as it must be in a user namespace
 	}
 	if err == nil {
 		err = unix.FsconfigCreate(fd)
 	}
-	if err != nil {
-		return -1, err
-	}
-	const flags = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
-	return unix.Fsmount(fd, unix.FSMOUNT_CLOEXEC, flags)
+	return err
 }
 
 // within opens a path of the new root, to name it.
@@ -144,7 +180,7 @@ func (b *builder) attach(source int, mount Mount) error {
 		}
 		return unix.Mknodat(dir, name, unix.S_IFREG|0o444, 0)
 	})
-	if err != nil {
+	if err != nil && err != unix.EEXIST {
 		return err
 	}
 	target, err := b.within(mount.Target, 0)

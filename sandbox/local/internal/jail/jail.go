@@ -29,8 +29,10 @@ type Orders struct {
 	Argv []string // the first is the absolute path of the program
 	Env  []string
 	Dir  string
-	// Mounts are added to the file system.
+	// Mounts are added to the file system, and then Shares, which may be over
+	// them.
 	Mounts []Mount
+	Shares []Share
 	Rights Rights
 	Limits []Limit
 }
@@ -64,6 +66,19 @@ type Mount struct {
 	// in the server's: locks on the ones are none on the others. It cannot be
 	// had for mounts below the directory, which are not seen then.
 	Private bool
+	// Single leaves out what is mounted below a directory, and refuses links in
+	// its path.
+	Single bool
+}
+
+// Share shows the directories of the server that are its layers, the uppermost
+// first, as an overlay.
+type Share struct {
+	Target string
+	Layers []Mount
+	// Changes is the directory that holds the upper and the working directory
+	// of the overlay; nil where nothing can be changed.
+	Changes *Mount
 }
 
 // File is a file of a few bytes, made for one run.

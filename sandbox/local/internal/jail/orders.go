@@ -19,6 +19,7 @@ func (o *Orders) Fields(t *wire.Transfer) {
 	t.Strings(&o.Env)
 	t.String(&o.Dir)
 	wire.Slice(t, &o.Mounts, mountFields(t))
+	wire.Slice(t, &o.Shares, func(s *Share) { s.fields(t) })
 	wire.Slice(t, &o.Rights.Landlock, func(g *Grant) {
 		t.String(&g.Path)
 		t.Bool(&g.Write)
@@ -45,6 +46,18 @@ func (r *Root) fields(t *wire.Transfer) {
 	wire.Int(t, &r.TmpBytes)
 }
 
+func (s *Share) fields(t *wire.Transfer) {
+	t.String(&s.Target)
+	wire.Slice(t, &s.Layers, mountFields(t))
+	changes := s.Changes != nil
+	if t.Bool(&changes); changes {
+		if s.Changes == nil {
+			s.Changes = new(Mount)
+		}
+		mountFields(t)(s.Changes)
+	}
+}
+
 func mountFields(t *wire.Transfer) func(*Mount) {
 	return func(m *Mount) {
 		t.String(&m.Target)
@@ -53,5 +66,6 @@ func mountFields(t *wire.Transfer) func(*Mount) {
 		t.Bool(&m.Dir)
 		t.Bool(&m.Writable)
 		t.Bool(&m.Private)
+		t.Bool(&m.Single)
 	}
 }

@@ -122,7 +122,7 @@ func open(mounts []Mount, files []int) ([]int, error) {
 // idmap is set, it returns the descriptor of a user namespace that maps the
 // owners of files.
 func Detach(mount Mount, idmap func(mount int) (namespace int, err error)) (int, error) {
-	fd, err := unix.OpenTree(unix.AT_FDCWD, mount.Source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	fd, err := clone(mount)
 	if err != nil {
 		return -1, failed("open "+mount.Target, err)
 	}
@@ -138,6 +138,24 @@ func Detach(mount Mount, idmap func(mount int) (namespace int, err error)) (int,
 		return -1, err
 	}
 	return fd, nil
+}
+
+// clone returns a detached mount of a source. One that is [Mount.Single] is what
+// its path says, and nothing that a link leads to.
+func clone(mount Mount) (int, error) {
+	const flags = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC
+	if !mount.Single {
+		return unix.OpenTree(unix.AT_FDCWD, mount.Source, flags|unix.AT_RECURSIVE)
+	}
+	fd, err := unix.Openat2(unix.AT_FDCWD, mount.Source, &unix.OpenHow{
+		Flags:   unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(fd)
+	return unix.OpenTree(fd, "", flags|unix.AT_EMPTY_PATH)
 }
 
 // restrict takes from a detached mount what programs need not do there, and

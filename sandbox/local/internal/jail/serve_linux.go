@@ -78,7 +78,7 @@ func (p *prepared) finish(orders Orders, files []int) error {
 		if err := p.clock.start(); err != nil {
 			return failed("start the clock", err)
 		}
-		if err := p.root.finish(orders.Mounts, files); err != nil {
+		if err := p.root.finish(&orders, files); err != nil {
 			return err
 		}
 	}
