@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
 // Called is a tool's answer as a model would see it.
@@ -20,7 +22,7 @@ type Called struct {
 // Call calls a tool in-process, as a client's request does. arguments is a JSON
 // object. An error means that there is no such tool.
 func (s *Server) Call(ctx context.Context, tool string, arguments json.RawMessage) (Called, error) {
-	result, err := s.tools.Call(ctx, tool, arguments)
+	result, err := s.tools.Call(request.WithSender(ctx, "cli"), tool, arguments)
 	if err != nil {
 		return Called{}, err
 	}

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/answers"
+	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/policy/approval"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
@@ -27,6 +29,7 @@ type fixture struct {
 	workspaceBase string
 	copyBase      string
 	answers       string // the directory of answers that are remembered
+	auditDir      string // of the audit log, with the option audit
 	workspaces    *workspaces.Store
 	catalog       *catalog.Catalog
 	server        *server.Server
@@ -36,7 +39,7 @@ type fixture struct {
 }
 
 // newFixture makes a server; options are sandbox=off, allowed-tools=log,
-// workspaces=1, runs=1 (and one that waits), compat-index, toolset=NAME,
+// workspaces=1, runs=1 (and one that waits), compat-index, audit, toolset=NAME,
 // pin=NAME, approval.runs=MODE, approval.reads=MODE and answers=off.
 func newFixture(t testing.TB, root string, options ...string) *fixture {
 	t.Helper()
@@ -82,6 +85,13 @@ func newFixtureWith(t testing.TB, root string, wrap func(sandbox.Backend) sandbo
 			opts.Sandbox = queue.New(opts.Sandbox, queue.Options{Running: 1, Waiting: 1})
 		}
 	}
+	if slices.Contains(options, "audit") {
+		f.auditDir = filepath.Join(t.TempDir(), "audit")
+		log, err := audit.Open(audit.Options{Dir: f.auditDir})
+		must(t, err)
+		t.Cleanup(func() { must(t, log.Close()) })
+		opts.Audit = log
+	}
 	opts.CompatIndex = slices.Contains(options, "compat-index")
 	if slices.Contains(options, "allowed-tools=log") {
 		opts.Policy.Mode = policy.Log
@@ -109,6 +119,13 @@ func newFixtureWith(t testing.TB, root string, wrap func(sandbox.Backend) sandbo
 		t.Fatal(err)
 	}
 	return f
+}
+
+// loseAudit puts a file in the place of the audit log's directory.
+func (f *fixture) loseAudit(t testing.TB) {
+	t.Helper()
+	must(t, os.RemoveAll(f.auditDir))
+	must(t, os.WriteFile(f.auditDir, nil, 0o600))
 }
 
 func (f *fixture) clock() time.Time {

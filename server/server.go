@@ -22,6 +22,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
@@ -32,6 +33,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
 	"github.com/skills-mcp/skills-mcp/server/internal/publish"
+	"github.com/skills-mcp/skills-mcp/server/internal/recorder"
 	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
@@ -80,6 +82,9 @@ type Options struct {
 	// CompatIndex serves skill://index.json, as drafts of the Skills
 	// extension had it.
 	CompatIndex bool
+	// Audit is where every call of a tool, and every reading of a skill by another
+	// way, is recorded. If nil, it is nowhere. The caller closes it.
+	Audit *audit.Log
 	// Now is the clock by which idle sessions expire. If nil, it is [time.Now].
 	Now func() time.Time
 	// Logger receives what happens. If nil, nothing is logged.
@@ -134,15 +139,16 @@ func New(opts Options) (*Server, error) {
 // furnish makes the rooms, each of those that it needs.
 func (s *Server) furnish() (err error) {
 	opts := s.opts
+	record := recorder.Recorder{Log: opts.Audit}
 	s.consent = consent.New(consent.Options{Modes: opts.Approval.Modes, Skills: opts.Approval.Skills, Answers: opts.Approval.Answers,
-		Now: opts.Now, Logger: s.log})
+		Answered: answered(record), Now: opts.Now, Logger: s.log})
 	access := skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Consent: s.consent, Digests: &resources.Digests{}, Log: s.log}
 	s.workspaces = workspace.New(opts.Workspaces)
 	s.updates = &updates.Updates{Skills: access, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Log: s.log}
 	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Log: s.log}
 	activations := activation.Writer{Skills: access, Requirements: requirements, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable}
 	s.publisher = &publish.Publisher{Skills: access, Workspaces: s.workspaces, Activation: activations,
-		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Log: s.log}
+		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Recorder: record, Log: s.log}
 	rooms := tools.Rooms{Skills: access, Workspaces: s.workspaces, Activation: activations, Runner: &execution.Runner{
 		Skills: access, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements, Consent: s.consent,
 		Sandbox: opts.Sandbox, Unavailable: opts.Unavailable, Changed: s.updates.WorkspaceChanged, Log: s.log,
@@ -158,7 +164,7 @@ func (s *Server) furnish() (err error) {
 		}
 		all = append(all, set.Tools(rooms)...)
 	}
-	if s.tools, err = tools.NewRegistry(all, s.consent, s.log); err != nil {
+	if s.tools, err = tools.NewRegistry(all, s.consent, record, s.log); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
 	return nil

@@ -40,6 +40,7 @@ const patience = 30 * time.Second
 //	{"@sparse": PATH, "size": N}    make a file of N bytes
 //	{"@advance": DURATION}          advance the clock of workspaces
 //	{"@lose": "workspaces"}         remove the directory of workspaces
+//	{"@lose": "audit"}              put a file in the place of the audit log
 //	{"@hold": "workspace"}          take a workspace as another session would
 //	{"@raw": TEXT} {"@rawhex": …}   send bytes as they are; the answer has no id
 //	{"@send": MESSAGE}              send without waiting
@@ -183,6 +184,8 @@ func (p *player) step(line string) {
 		duration, err := time.ParseDuration(step.Advance)
 		must(p.t, err)
 		p.fixture.advance(duration)
+	case step.Lose == "audit":
+		p.fixture.loseAudit(p.t)
 	case step.Lose != "":
 		must(p.t, os.RemoveAll(p.fixture.workspaceBase))
 	case step.Hold != "":
@@ -285,7 +288,7 @@ func writeFile(t *testing.T, path string, data []byte) {
 	must(t, os.WriteFile(path, data, 0o644))
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/DeRuina/timberjack"
 	"github.com/gofrs/flock"
 
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
 )
 
@@ -96,9 +97,9 @@ func checkInfo(path string, info fs.FileInfo, want fs.FileMode) error {
 	switch {
 	case info.Mode().Type() != want:
 		return &placeError{path, "is not " + kind + " but something else, such as a link; move it away"}
-	case !owned(info):
+	case !filestat.Ours(info):
 		return &placeError{path, "belongs to another user; move it away, or give it back with chown"}
-	case info.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows":
+	case filestat.WritableByOthers(info):
 		return &placeError{path, "can be written by other users; take that away with chmod go-w"}
 	}
 	return nil

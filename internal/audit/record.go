@@ -45,8 +45,8 @@ type Record struct {
 	// the rule of that name. Empty where nobody was asked.
 	Decision string `json:"decision,omitempty"`
 	Rule     string `json:"rule,omitempty"`
-	// Answer is what the user said where they were asked, such as "once",
-	// "session", "always" or "decline".
+	// Answer is what the user said where they were asked: "once", "session" or
+	// "always" where they allowed it, else "declined" or "canceled".
 	Answer string `json:"answer,omitempty"`
 	// Granted is what a run was given besides its skill and workspace, such as
 	// "project review".
@@ -100,6 +100,9 @@ type Outcome string
 const (
 	// OK: what was asked for was done. A program that ran exited with 0.
 	OK Outcome = "ok"
+	// Asked: the user is asked first, and nothing was done yet. The call comes
+	// again with the answer.
+	Asked Outcome = "asked"
 	// Denied: the policy or the user forbade it.
 	Denied Outcome = "denied"
 	// Failed: it was refused for another reason, or went wrong.

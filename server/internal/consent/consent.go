@@ -92,6 +92,7 @@ func (d *Door) Needed(kind approval.Kind, skill string) bool {
 // user cannot be asked, and what was allowed before is allowed.
 func (d *Door) Ask(ctx context.Context, q Question) (Answer, error) {
 	decision, scope := d.decide(ctx, q, true)
+	noteDecision(ctx, decision, scope)
 	round := roundFrom(ctx)
 	switch {
 	case decision.Effect == policy.Allow && scope == "":
@@ -105,6 +106,7 @@ func (d *Door) Ask(ctx context.Context, q Question) (Answer, error) {
 		return Answer{}, refusal(failure.ConsentUnavailable, decision)
 	case !canAsk(ctx):
 		decision, _ = d.decide(ctx, q, false)
+		noteDecision(ctx, decision, "")
 		return Answer{}, refusal(failure.ConsentUnavailable, decision)
 	}
 	return round.answer(ctx, d, q, decision.Rule)

@@ -74,6 +74,7 @@ func (d *Door) Serve(ctx context.Context, call Call, serve func(context.Context)
 			return result, err
 		}
 		if modern(ctx) {
+			noteAsking(ctx)
 			return d.inputRequired(ctx, call, p), nil
 		}
 		response, err := d.elicit(ctx, p)
@@ -131,6 +132,9 @@ func (r *round) answer(ctx context.Context, d *Door, q Question, rule string) (A
 	r.response = nil
 	answer, err := d.judge(ctx, q, given)
 	answer.Rule = rule
+	if err == nil {
+		noteAnswer(ctx, q, answer)
+	}
 	if err == nil && d.opts.Answered != nil {
 		d.opts.Answered(ctx, q, answer)
 	}

@@ -79,6 +79,7 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 	r.Log.Info("program ended", "skill", p.Skill, "digest", prepared.digest(), "op", prepared.request.Op, "why", p.Why,
 		"status", result.Status, "exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier,
 		"approval", approval.Outcome, "scope", approval.Scope)
+	record(ctx, ws, prepared.digest(), result, runFailure(result))
 	return answer(ws, prepared.digest(), approval, result, r.advice(ctx, prepared, result)), nil
 }
 

@@ -62,7 +62,7 @@ func (r *Runner) prepare(ctx context.Context, p Program) (*prepared, error) {
 			run.request.SkillDir = r.Sandbox.Info().SkillDir
 		}
 		// What is denied is not worth a copy.
-		if err := r.Skills.Permit(run.skill, run.request); err != nil {
+		if err := r.Skills.Permit(ctx, run.skill, run.request); err != nil {
 			return nil, err
 		}
 		if err := r.executable(); err != nil {

@@ -66,6 +66,7 @@ var (
 	ConsentExpired     = meaning("consent_expired", "The question was not answered in time.")
 	ConsentUsed        = meaning("consent_used", "The `requestState` was used before, or given up for later ones.")
 	ConsentBusy        = meaning("consent_busy", "Too many questions wait for an answer of the user.")
+	AuditFailed        = meaning("audit_failed", "The call could not be recorded in the audit log, so nothing was done, or the result is withheld.")
 	Internal           = meaning("internal_error", "A fault of the server; its log says more.")
 )
 

@@ -15,11 +15,14 @@ type errorData struct {
 	URI  string `json:"uri,omitempty"`
 }
 
-// RPCError returns the failure as a JSON-RPC error: of the server for
-// [Internal], else of the request.
+// Ours reports whether it is the server, and not the request, that is to blame.
+func (f *Failure) Ours() bool { return f.Code == Internal || f.Code == AuditFailed }
+
+// RPCError returns the failure as a JSON-RPC error: of the server where it is
+// ours, else of the request.
 func (f *Failure) RPCError() RPCError {
 	code := mcp.INVALID_PARAMS
-	if f.Code == Internal {
+	if f.Ours() {
 		code = mcp.INTERNAL_ERROR
 	}
 	return RPCError{Code: code, Message: f.Message, Data: errorData{f.Code, f.Hint, f.URI}}

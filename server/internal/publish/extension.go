@@ -13,9 +13,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/recorder"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
@@ -47,11 +49,13 @@ func (p *Publisher) Methods() map[string]router.Method {
 func (p *Publisher) method(name string, serve func(context.Context, pageParams) (any, error)) router.Method {
 	return func(ctx context.Context, raw json.RawMessage) (result any, err error) {
 		var params pageParams
-		if len(raw) > 0 && json.Unmarshal(raw, &params) != nil {
-			err = failure.New(failure.InvalidArguments, "Send params as an object with strings.", "the params cannot be read")
-		} else {
+		err = p.Recorder.Record(ctx, recorder.Request{Event: audit.Read, Method: name, Input: raw}, func(ctx context.Context) (err error) {
+			if len(raw) > 0 && json.Unmarshal(raw, &params) != nil {
+				return failure.New(failure.InvalidArguments, "Send params as an object with strings.", "the params cannot be read")
+			}
 			result, err = serve(ctx, params)
-		}
+			return err
+		})
 		if err != nil {
 			f := about(params.URI, err)
 			f.Log(p.Log, name)
@@ -124,6 +128,7 @@ func (p *Publisher) getSkill(ctx context.Context, params pageParams) (any, error
 	if err != nil {
 		return nil, err
 	}
+	skills.Note(ctx, skill)
 	if file != skill.Entry {
 		return nil, failure.New(failure.SkillNotFound, "Give the URI of a skill's SKILL.md.", "no skill is served at that URI")
 	}
@@ -238,6 +243,7 @@ func (p *Publisher) children(ctx context.Context, uri string) (*catalog.Skill, [
 	if err != nil {
 		return nil, nil, err
 	}
+	skills.Note(ctx, skill)
 	dir, err := skills.Open(skill)
 	if err != nil {
 		return nil, nil, err

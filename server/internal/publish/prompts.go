@@ -7,6 +7,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // promptNote is for Claude Code, which fills an argument with one word only
@@ -26,6 +27,7 @@ func (p *Publisher) prompt(ctx context.Context, name, arguments string) (*mcp.Ge
 	if err != nil {
 		return nil, err
 	}
+	skills.Note(ctx, skill)
 	text, err := p.Activation.Text(ctx, skill, arguments)
 	if err != nil {
 		return nil, err

@@ -6,14 +6,17 @@ package publish
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/server/internal/activation"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/recorder"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
@@ -29,6 +32,7 @@ type Publisher struct {
 	// CompatIndex serves skill://index.json, as drafts of the Skills
 	// extension had it.
 	CompatIndex bool
+	Recorder    recorder.Recorder
 	Log         *slog.Logger
 }
 
@@ -75,19 +79,39 @@ func (p *Publisher) Hook(hooks *mcpserver.Hooks) {
 func (p *Publisher) Register(library *mcpserver.MCPServer) {
 	library.AddResource(mcp.NewResource(internalURI, "read"), func(ctx context.Context, request mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 		uri, _ := request.Params.Arguments[askedFor].(string)
-		contents, err := p.read(ctx, uri)
+		var contents mcp.ResourceContents
+		err := p.Recorder.Record(ctx, asked("resources/read", "uri", uri), func(ctx context.Context) (err error) {
+			contents, err = p.read(ctx, uri)
+			return err
+		})
 		if err != nil {
 			return nil, p.fail(ctx, "resources/read", about(uri, err))
 		}
 		return []mcp.ResourceContents{contents}, nil
 	})
 	library.AddPrompt(mcp.NewPrompt(internalName), func(ctx context.Context, request mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		prompt, err := p.prompt(ctx, request.Params.Arguments[askedFor], request.Params.Arguments["arguments"])
+		var prompt *mcp.GetPromptResult
+		name, arguments := request.Params.Arguments[askedFor], request.Params.Arguments["arguments"]
+		err := p.Recorder.Record(ctx, asked("prompts/get", "name", name, "arguments", arguments), func(ctx context.Context) (err error) {
+			prompt, err = p.prompt(ctx, name, arguments)
+			return err
+		})
 		if err != nil {
 			return nil, p.fail(ctx, "prompts/get", err)
 		}
 		return prompt, nil
 	})
+}
+
+// asked is a reading as the audit log has it, with the keys and values of its
+// parameters.
+func asked(method string, params ...string) recorder.Request {
+	input := map[string]string{}
+	for i := 0; i < len(params); i += 2 {
+		input[params[i]] = params[i+1]
+	}
+	encoded, _ := json.Marshal(input) // of texts
+	return recorder.Request{Event: audit.Read, Method: method, Input: encoded}
 }
 
 // fail has a failure go past the library to the router, since the library has

@@ -30,14 +30,19 @@ func WithSender(ctx context.Context, sender string) context.Context {
 	return context.WithValue(ctx, senderKey{}, sender)
 }
 
+// Sender returns who sent a request, as far as that is known.
+func Sender(ctx context.Context) string {
+	sender, _ := ctx.Value(senderKey{}).(string)
+	return sender
+}
+
 // Caller returns a name of who asks, for the shares of what all have together:
 // the session, or the sender of a request that stands alone.
 func Caller(ctx context.Context) string {
 	if id := SessionID(ctx); id != "" {
 		return id
 	}
-	sender, _ := ctx.Value(senderKey{}).(string)
-	return sender
+	return Sender(ctx)
 }
 
 // WithIdle returns the context of a request for which [Idle] calls idle.

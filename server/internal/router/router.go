@@ -152,7 +152,7 @@ func (a *answer) rewrite(message []byte) (rewritten []byte, invalid bool) {
 	}
 	switch {
 	case a.failure != nil:
-		invalid = a.failure.Code != failure.Internal
+		invalid = !a.failure.Ours()
 		delete(response, "result")
 		response["error"], _ = json.Marshal(a.failure.RPCError())
 	case a.result != nil:

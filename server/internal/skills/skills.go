@@ -12,11 +12,13 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 )
 
 // maxEntryBytes bounds an entry document, in bytes. Hosts cut a result long
@@ -80,16 +82,20 @@ func (a Access) Grants(skill *catalog.Skill) *policy.Grants {
 
 // Permit asks the policy, and turns a denial into a failure. The skill is nil
 // for what no skill wants: that is bound by the sandbox alone.
-func (a Access) Permit(skill *catalog.Skill, request policy.Request) error {
+func (a Access) Permit(ctx context.Context, skill *catalog.Skill, wanted policy.Request) error {
 	if skill == nil {
-		if decision := a.Policy.Decide(nil, request); decision.Effect != policy.Allow {
+		decision := a.Policy.Decide(nil, wanted)
+		note(ctx, decision)
+		if decision.Effect != policy.Allow {
 			return failure.New(failure.PermissionDenied, decision.Hint, "%s (rule %q)", strings.TrimSuffix(decision.Reason, "."), decision.Rule)
 		}
 		return nil
 	}
-	decision := a.Policy.Decide(a.Grants(skill), request)
+	Note(ctx, skill)
+	decision := a.Policy.Decide(a.Grants(skill), wanted)
+	note(ctx, decision)
 	if decision.Logged {
-		a.Log.Warn("not in allowed-tools, allowed by mode log", "skill", skill.Name, "op", request.Op, "rule", decision.Rule)
+		a.Log.Warn("not in allowed-tools, allowed by mode log", "skill", skill.Name, "op", wanted.Op, "rule", decision.Rule)
 	}
 	if decision.Effect != policy.Allow {
 		return failure.Denied(skill.Name, decision)
@@ -97,12 +103,24 @@ func (a Access) Permit(skill *catalog.Skill, request policy.Request) error {
 	return nil
 }
 
+// Note notes for the audit log which skill a request is about.
+func Note(ctx context.Context, skill *catalog.Skill) {
+	request.Note(ctx, func(record *audit.Record) { record.Skill = skill.Name })
+}
+
+// note notes what the policy decided. Of several decisions the last counts: one
+// that denies ends a request.
+func note(ctx context.Context, decision policy.Decision) {
+	request.Note(ctx, func(record *audit.Record) { record.Decision, record.Rule = decision.Effect.String(), decision.Rule })
+}
+
 // PermitRead asks the policy about a file or directory of a skill, and the user
 // where that is wanted. The entry document is what an activation shows, so the
 // policy always lets it be read.
 func (a Access) PermitRead(ctx context.Context, skill *catalog.Skill, file string) error {
+	Note(ctx, skill)
 	if file != skill.Entry {
-		if err := a.Permit(skill, policy.Request{Op: policy.OpRead, Path: file}); err != nil {
+		if err := a.Permit(ctx, skill, policy.Request{Op: policy.OpRead, Path: file}); err != nil {
 			return err
 		}
 	}

@@ -88,7 +88,7 @@ func (r reader) readArtifact(ctx context.Context, skill *catalog.Skill, argument
 	}
 	defer dir.Close()
 	_, named, _ := workspace.ParseURI(arguments.Path) // it was parsed before
-	if err := r.skills.Permit(skill, policy.Request{Op: policy.OpRead, Path: named}); err != nil {
+	if err := r.skills.Permit(ctx, skill, policy.Request{Op: policy.OpRead, Path: named}); err != nil {
 		return nil, err
 	}
 	return r.readPath(ctx, dir, file, linked{arguments.Path, "$WORKSPACE/" + file}, arguments)

@@ -11,25 +11,28 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/recorder"
 	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 )
 
 // Registry has the tools of a server. They are the same for every catalog:
 // hosts cache their text and some never look again.
 type Registry struct {
-	tools   []Tool
-	schemas schema.Set
-	door    *consent.Door
-	log     *slog.Logger
+	tools    []Tool
+	schemas  schema.Set
+	door     *consent.Door
+	recorder recorder.Recorder
+	log      *slog.Logger
 }
 
 // NewRegistry compiles the schemas of tools, each of another name. What they
-// ask their users goes through the door.
-func NewRegistry(tools []Tool, door *consent.Door, log *slog.Logger) (*Registry, error) {
-	r := &Registry{tools: tools, door: door, log: log}
+// ask their users goes through the door, and their calls are recorded.
+func NewRegistry(tools []Tool, door *consent.Door, recorder recorder.Recorder, log *slog.Logger) (*Registry, error) {
+	r := &Registry{tools: tools, door: door, recorder: recorder, log: log}
 	for _, t := range tools {
 		if err := r.schemas.Add(t.definition); err != nil {
 			return nil, fmt.Errorf("tool %s: %w", t.definition.Name, err)
@@ -56,31 +59,55 @@ func (r *Registry) Register(library *mcpserver.MCPServer) {
 	}
 }
 
-// call calls a tool: validation before, questions to the user, error mapping
-// after.
+// call calls a tool: recording around it, error mapping after.
 func (r *Registry) call(ctx context.Context, t Tool, request mcp.CallToolRequest) (result *mcp.CallToolResult) {
 	name := t.definition.Name
-	defer func() {
-		if cause := recover(); cause != nil {
-			r.log.Error("tool panicked", "tool", name, "panic", cause, "stack", string(debug.Stack()))
-			result = failure.Of(fmt.Errorf("panic: %v", cause)).ToolResult()
-		}
-	}()
-	arguments, err := r.schemas.Check(name, request)
-	if err == nil {
-		call := consent.Call{Tool: name, Arguments: arguments, State: request.Params.RequestState, Responses: request.Params.InputResponses}
-		result, err = r.door.Serve(ctx, call, func(ctx context.Context) (*mcp.CallToolResult, error) { return t.handle(ctx, arguments) })
+	asked := recorder.Request{
+		Event: audit.Call, Method: string(mcp.MethodToolsCall), Tool: name, Input: rawArguments(request),
+		Effects: !*t.definition.Annotations.ReadOnlyHint,
 	}
-	var declined *consent.Declined
-	if errors.As(err, &declined) {
-		return declined.ToolResult()
-	}
+	err := r.recorder.Record(ctx, asked, func(ctx context.Context) (err error) {
+		result, err = r.answer(ctx, t, request)
+		return err
+	})
 	if err != nil {
 		f := failure.Of(err)
 		f.Log(r.log, name)
 		return f.ToolResult()
 	}
 	return result
+}
+
+// answer answers a call: validation before, questions to the user.
+func (r *Registry) answer(ctx context.Context, t Tool, request mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+	name := t.definition.Name
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.log.Error("tool panicked", "tool", name, "panic", cause, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", cause)
+		}
+	}()
+	arguments, err := r.schemas.Check(name, request)
+	if err != nil {
+		return nil, err
+	}
+	call := consent.Call{Tool: name, Arguments: arguments, State: request.Params.RequestState, Responses: request.Params.InputResponses}
+	result, err = r.door.Serve(ctx, call, func(ctx context.Context) (*mcp.CallToolResult, error) { return t.handle(ctx, arguments) })
+	var declined *consent.Declined
+	if errors.As(err, &declined) {
+		return declined.ToolResult(), nil
+	}
+	return result, err
+}
+
+// rawArguments returns the arguments of a call as they came, as far as that is
+// known.
+func rawArguments(request mcp.CallToolRequest) json.RawMessage {
+	if len(request.Params.RawArguments) > 0 || request.Params.Arguments == nil {
+		return request.Params.RawArguments
+	}
+	encoded, _ := json.Marshal(request.Params.Arguments) // of what was JSON
+	return encoded
 }
 
 // Call calls a tool in-process. arguments is a JSON object.

@@ -55,7 +55,7 @@ func (f *workspaceFiles) view(ctx context.Context, arguments viewArguments) (*mc
 		return nil, err
 	}
 	if !path.inSkill {
-		if err := f.skills.Permit(skill, policy.Request{Op: policy.OpRead, Path: path.file}); err != nil {
+		if err := f.skills.Permit(ctx, skill, policy.Request{Op: policy.OpRead, Path: path.file}); err != nil {
 			return nil, err
 		}
 		return f.viewWorkspace(ctx, path, lines)

@@ -54,7 +54,7 @@ func (f *workspaceFiles) writtenPath(ctx context.Context, path, handle, name str
 	if err != nil {
 		return workspacePath{}, err
 	}
-	return written, f.skills.Permit(skill, policy.Request{Op: policy.OpWrite, Path: written.file})
+	return written, f.skills.Permit(ctx, skill, policy.Request{Op: policy.OpWrite, Path: written.file})
 }
 
 // write writes to a workspace what adds so many bytes to it, one call at a

@@ -1,0 +1,29 @@
+package execution
+
+import (
+	"context"
+
+	"github.com/skills-mcp/skills-mcp/internal/audit"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
+)
+
+// record notes for the audit log how a run ended.
+func record(ctx context.Context, ws workspaces.Workspace, digest string, result sandbox.Result, failed *failure.Failure) {
+	request.Note(ctx, func(r *audit.Record) {
+		r.Digest, r.Workspace, r.Status = digest, ws.Handle, string(result.Status)
+		r.Backend, r.Tier = result.Info.Backend, result.Info.Tier
+		if result.Status == sandbox.Exited {
+			r.ExitCode = &result.ExitCode
+		}
+		for _, file := range result.Artifacts {
+			r.Artifacts = append(r.Artifacts, audit.File{Path: file.Path, Size: file.Size, Digest: file.Digest})
+		}
+		r.ArtifactsOmitted = result.ArtifactsOmitted
+		if failed != nil {
+			r.Error = string(failed.Code)
+		}
+	})
+}
