@@ -56,10 +56,11 @@ func New(options Options) (*Backend, error) {
 	if err := prepare(); err != nil {
 		return nil, fmt.Errorf("%w: %w", sandbox.ErrUnavailable, err)
 	}
-	return &Backend{
-		runner: process.NewRunner(info, cmp.Or(options.Logger, slog.New(slog.DiscardHandler))),
-		path:   process.NewSearchPath(cmp.Or(options.Path, os.Getenv("PATH"))),
-	}, nil
+	runner := process.NewRunner(info, cmp.Or(options.Logger, slog.New(slog.DiscardHandler)))
+	runner.ShowCopies(process.Copies{
+		TooLarge: ", and nothing holds back what programs change where it is, which they can as the server's user",
+	})
+	return &Backend{runner: runner, path: process.NewSearchPath(cmp.Or(options.Path, os.Getenv("PATH")))}, nil
 }
 
 var info = sandbox.Info{

@@ -27,17 +27,14 @@ func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, e
 
 // program checks a spec and finds what it wants to run.
 func (b *Backend) program(spec sandbox.Spec) (program, error) {
-	argv, err := command.Line(spec, spec.SkillDir, b.path.Look)
+	at := dirs(spec)
+	argv, err := command.Line(spec, spec.SkillDir, b.lookFrom(at.Start(spec)))
 	if err != nil {
 		return program{}, err
 	}
-	env, err := b.environ(spec)
+	env, err := b.environ(spec, at)
 	if err != nil {
 		return program{}, err
 	}
-	dir := spec.Workspace
-	if spec.InSkill {
-		dir = spec.SkillDir
-	}
-	return program{Argv: argv, Env: env, Dir: dir}, nil
+	return program{Argv: argv, Env: env, Dir: at.Start(spec)}, nil
 }

@@ -14,6 +14,9 @@ type Shares struct {
 	Most sandbox.Access
 	// Elsewhere reports that programs see a share at another path than its own.
 	Elsewhere bool
+	// Discards reports that programs can change some of what they may only read,
+	// which is a copy: the next run sees nothing of that.
+	Discards bool
 }
 
 // RunShares runs the part of the suite that is about directories of the user,

@@ -64,9 +64,15 @@ var changers = []string{
 
 func testShareReadOnly(t *testing.T, f *fixture) {
 	p := newProject(t, sample())
+	const look = `find . -printf '%p %y %m %s %T@\n' | sort; cat README.md src/main.c`
+	before := p.succeed(t, f, sandbox.AccessRead, look)
 	for _, shell := range changers {
-		if result := p.run(t, f, p.spec(sandbox.AccessRead, shell)); result.Status == sandbox.Exited && result.ExitCode == 0 {
+		result := p.run(t, f, p.spec(sandbox.AccessRead, shell))
+		if result.Status == sandbox.Exited && result.ExitCode == 0 && !f.shares.Discards {
 			t.Errorf("%s succeeds", shell)
+		}
+		if diff := cmp.Diff(before, p.succeed(t, f, sandbox.AccessRead, look)); diff != "" {
+			t.Errorf("after %s (-want +got):\n%s", shell, diff)
 		}
 	}
 	if held := p.held(t); len(held) > 0 {

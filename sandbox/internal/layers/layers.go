@@ -45,6 +45,10 @@ const maxStored = 100_000
 // can be stored. What wraps it says which bound that is.
 var ErrTooLarge = errors.New("too large for a copy")
 
+// ErrNoChanges means that a share's directories for changes are none in which
+// these can be stored.
+var ErrNoChanges = errors.New("changes cannot be kept")
+
 // Options are those of [Merge]. The zero value is ready to use.
 type Options struct {
 	// Entries and Bytes bound the copy. If zero, or greater than these,

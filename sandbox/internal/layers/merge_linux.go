@@ -28,7 +28,7 @@ func (m *Manifest) Omitted() int { return m.omitted }
 // above them, where access is [sandbox.AccessReview], its upper directory. The
 // directory must be there, and is the server's to write.
 //
-// The error wraps [ErrTooLarge], or is that of ctx or of the file system. What
+// The error wraps [ErrTooLarge] or [ErrNoChanges], or is that of ctx or of the file system. What
 // was in the directory may be lost then.
 func Merge(ctx context.Context, share sandbox.Share, dir string, options Options) (*Manifest, error) {
 	options.Entries = bound(options.Entries, MaxEntries)

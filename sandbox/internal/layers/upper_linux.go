@@ -31,12 +31,12 @@ type upper struct {
 // them, and tidies up there.
 func makeReady(share sandbox.Share) error {
 	u, err := openUpper(share)
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(u.tidy(), u.try())
+		u.close()
 	}
-	defer u.close()
-	if err := errors.Join(u.tidy(), u.try()); err != nil {
-		return fmt.Errorf("changes cannot be kept: %w", err)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoChanges, err)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (r *Runner) restore(spec sandbox.Spec) {
 	restored, err := scratch.RestoreModes(spec)
 	workspace, workspaceErr := disk.RestoreMode(spec.Workspace)
 	restored, err = restored || workspace, errors.Join(err, workspaceErr)
-	for _, dir := range uppersOf(spec.Shares) {
+	for _, dir := range append(uppersOf(spec.Shares), r.copiesOf(spec)...) {
 		again, dirErr := disk.RestoreReading(dir)
 		restored = restored || again
 		if !errors.Is(dirErr, fs.ErrNotExist) {

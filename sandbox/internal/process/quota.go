@@ -32,10 +32,13 @@ const (
 type quota struct {
 	workspace string
 	others    []string // what counts besides
-	start     *artifact.Snapshot
-	most      disk.Usage
-	free      map[string]int64 // on the disks, at the start, by a directory there
-	restore   func()
+	// copies are those of shares, with what they held at the start: what comes
+	// to them counts.
+	copies  map[string]disk.Usage
+	start   *artifact.Snapshot
+	most    disk.Usage
+	free    map[string]int64 // on the disks, at the start, by a directory there
+	restore func()
 }
 
 // reserve is how much of a disk, of that size, is left to others.
@@ -68,7 +71,18 @@ func (r *Runner) newQuota(spec *sandbox.Spec, start *artifact.Snapshot) *quota {
 
 // used adds what the other directories hold to what the workspace does.
 func (q *quota) used(workspace disk.Usage) disk.Usage {
-	return workspace.Add(disk.MeasureAll(disk.Unbounded, q.others...))
+	return workspace.Add(disk.MeasureAll(disk.Unbounded, q.others...)).Add(q.grown())
+}
+
+// grown is what has come to the copies of shares.
+func (q *quota) grown() (all disk.Usage) {
+	for dir, before := range q.copies {
+		now := disk.MeasureAll(disk.Unbounded, dir)
+		all = all.Add(disk.Usage{
+			Bytes: max(0, now.Bytes-before.Bytes), Files: max(0, now.Files-before.Files), Missed: max(0, now.Missed-before.Missed),
+		})
+	}
+	return all
 }
 
 func (q *quota) dirs() []string { return append([]string{q.workspace}, q.others...) }
@@ -76,10 +90,10 @@ func (q *quota) dirs() []string { return append([]string{q.workspace}, q.others.
 // exceeded measures. A program that takes away modes is none that hides what it
 // writes.
 func (q *quota) exceeded() bool {
-	used := disk.MeasureAll(q.most, q.dirs()...)
+	used := disk.MeasureAll(q.most, q.dirs()...).Add(q.grown())
 	if used.Exceeds(q.most) {
 		q.restore()
-		used = disk.MeasureAll(q.most, q.dirs()...)
+		used = disk.MeasureAll(q.most, q.dirs()...).Add(q.grown())
 	}
 	return used.Exceeds(q.most) || q.fillsDisk()
 }

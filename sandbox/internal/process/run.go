@@ -70,6 +70,8 @@ type Runner struct {
 	cancel context.CancelFunc
 	runs   sync.WaitGroup
 
+	copies *copies // nil for a backend that shows shares itself
+
 	mu     sync.Mutex
 	owners map[string]int // how many runs each has, by the owner's directory
 }
@@ -90,6 +92,12 @@ func (r *Runner) Close() {
 	r.cancel()
 	r.mu.Unlock()
 	r.runs.Wait()
+	if r.copies == nil {
+		return
+	}
+	if err := r.copies.close(); err != nil {
+		r.log.Warn("copies of directories of the user cannot be removed", "error", err)
+	}
 }
 
 var errClosed = errors.New("it was closed")
@@ -165,6 +173,12 @@ func (r *Runner) runAlone(ctx context.Context, spec sandbox.Spec, alone *turn, c
 		return sandbox.Result{}, sandbox.MissingDir("workspace", err)
 	}
 	room := r.newQuota(&spec, before)
+	shown, err := r.showCopies(ctx, &spec, !ephemeral)
+	if err != nil {
+		return r.neverStarted(), nil
+	}
+	defer shown.close()
+	room.copies = shown.usage()
 	start, err := check(spec)
 	if err != nil {
 		return sandbox.Result{}, err
@@ -173,6 +187,8 @@ func (r *Runner) runAlone(ctx context.Context, spec sandbox.Spec, alone *turn, c
 	if err != nil {
 		return sandbox.Result{}, err
 	}
+	shown.store(&result)
+	room.copies = nil // what grew is among the changes now
 	r.restore(spec)
 	r.collect(spec, room, &result)
 	if ephemeral {
