@@ -99,11 +99,12 @@ func atGitTop(file string, kind Kind) bool {
 
 // inObjects judges what is in the directory of objects.
 func inObjects(below name, kind Kind) bool {
-	file := below[len(below)-1][0]
-	if file == "alternates" || file == "http-alternates" || strings.HasPrefix(file, "tmp_") {
-		return false
+	for _, s := range below {
+		if s[0] == "alternates" || s[0] == "http-alternates" || strings.HasPrefix(s[0], "tmp_") {
+			return false
+		}
 	}
-	derived := below[0][0] == "info" || file == "multi-pack-index"
+	derived := below[0][0] == "info" || below[len(below)-1][0] == "multi-pack-index"
 	return kind == Added || kind == Directory || derived
 }
 

@@ -19,8 +19,10 @@ func Lands(base, link, target string) (landing string, inside bool) {
 		if target == base {
 			return ".", true
 		}
-		landing, inside = strings.CutPrefix(target, strings.TrimSuffix(base, "/")+"/")
-		return landing, inside
+		if landing, inside = strings.CutPrefix(target, strings.TrimSuffix(base, "/")+"/"); !inside {
+			return "", false
+		}
+		return landing, true
 	}
 	// A link that goes up and comes back, ../name/file, leads into the directory
 	// today and elsewhere when that is moved: it is outside.

@@ -49,7 +49,11 @@ func parse(path string, backslash bool) (n name, ok bool) {
 		case "..":
 			return nil, false
 		default:
-			n = append(n, forms(part))
+			s := forms(part)
+			if slices.ContainsFunc(s, nothing) {
+				return nil, false
+			}
+			n = append(n, s)
 		}
 	}
 	return n, true
@@ -60,6 +64,9 @@ func clean(name string) bool {
 	return name != "" && name != "." && name == path.Clean(name) && name[0] != '/' &&
 		name != ".." && !strings.HasPrefix(name, "../") && strings.IndexByte(name, 0) < 0
 }
+
+// nothing reports whether a form is no name, but the directory or that above it.
+func nothing(form string) bool { return strings.Trim(form, ". ") == "" }
 
 // forms returns the forms of one name.
 func forms(text string) segment {
@@ -79,7 +86,7 @@ func forms(text string) segment {
 
 // with adds a form.
 func (s segment) with(form string) segment {
-	if form == "" || slices.Contains(s, form) {
+	if slices.Contains(s, form) {
 		return s
 	}
 	return append(s, form)

@@ -5,8 +5,12 @@ package paths
 var protectedGroups = []group{
 	{
 		reason: "decides what an agent may do, or runs code for it",
+		names:  []string{".claude", ".codex", ".cursor"}, worktrees: true,
+	},
+	{
+		reason: "decides what an agent may do, or runs code for it",
 		names: []string{
-			".claude", ".claude.json", ".claude.local.json", ".mcp.json", ".codex", ".agents", ".gemini", ".cursor", ".windsurf", ".opencode",
+			".claude.json", ".claude.local.json", ".mcp.json", ".agents", ".gemini", ".windsurf", ".opencode",
 			"opencode.json", "opencode.jsonc", ".continue", ".roo", ".kiro", ".kilocode", ".amazonq", ".trae", ".aider.conf.yml", ".crush.json",
 			"crush.json", ".skills", ".skills-mcp", ".skills-mcp.yaml", ".skills-mcp.yml", ".config/skills-mcp",
 		},

@@ -15,6 +15,9 @@ type group struct {
 	names []string
 	// except are names that do not fall under it although one of names matches.
 	except []string
+	// worktrees has what is below NAME/worktrees/TREE not fall under it: a project
+	// of its own.
+	worktrees bool
 	// copies has the names hold for what editors and people put beside a file,
 	// such as name~ and name.bak.
 	copies bool
@@ -57,7 +60,7 @@ func compile(groups []group) ruleset {
 // it, falls under.
 func (set ruleset) match(n name) (reason string, found bool) {
 	for i := range n {
-		if r, found := set.find(n[i:], func(r rule) bool { return len(r.pattern) <= len(n)-i }); found {
+		if r, found := set.find(n[i:], func(r rule) bool { return len(r.pattern) <= len(n)-i && !r.frees(n[i:]) }); found {
 			return r.reason, true
 		}
 	}
@@ -102,6 +105,11 @@ func (r rule) agrees(n name) bool {
 		}
 	}
 	return true
+}
+
+// frees reports whether a path is in a project of its own.
+func (r rule) frees(n name) bool {
+	return r.worktrees && len(n) > 3 && n[1].plain() && n[1].is("worktrees")
 }
 
 // matches reports whether one form of a name is the rule's at this depth.

@@ -1,0 +1,168 @@
+package paths_test
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
+	"github.com/skills-mcp/skills-mcp/policy/paths"
+)
+
+// git runs git in a directory with nobody's configuration.
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	if out, err := tryGit(dir, args...); err != nil {
+		t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+}
+
+func tryGit(dir string, args ...string) ([]byte, error) {
+	command := exec.Command("git", args...)
+	command.Dir = dir
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1"}
+	return command.CombinedOutput()
+}
+
+// repository returns a new one with files, and its index.
+func repository(t *testing.T, files map[string]string) (dir, index string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir = testfiles.Dir(t, files)
+	git(t, dir, "init", "-q")
+	git(t, dir, "add", "-A")
+	return dir, filepath.Join(dir, ".git", "index")
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// seal puts the hash at the end of an index.
+func seal(content []byte) []byte {
+	body := content[:len(content)-sha1.Size]
+	sum := sha1.Sum(body)
+	return append(bytes.Clone(body), sum[:]...)
+}
+
+// TestIndexOfAHook: git writes what an index names into its own directory, and
+// such an index is refused.
+func TestIndexOfAHook(t *testing.T) {
+	t.Parallel()
+	dir, index := repository(t, map[string]string{"agit/hooks/post-checkout": "#!/bin/sh\n", "b": ""})
+	evil := seal(bytes.ReplaceAll(read(t, index), []byte("agit/hooks"), []byte(".git/hooks")))
+	if err := os.WriteFile(index, evil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := tryGit(dir, "checkout-index", "-a", "-f")
+	if _, missing := os.Lstat(filepath.Join(dir, ".git", "hooks", "post-checkout")); missing != nil {
+		t.Logf("this git does not fall for it: %v\n%s", err, out)
+	}
+	if reason, refused := paths.GitIndexFault(evil); !refused || !strings.Contains(reason, "git directory") {
+		t.Errorf("it is taken: %q", reason)
+	}
+}
+
+func TestGitIndexFault(t *testing.T) {
+	t.Parallel()
+	dir, index := repository(t, map[string]string{
+		"a": "", "a-b/c": "x", "deep/er/" + strings.Repeat("x", 200): "", ".gitignore": "", "x.git/config": "", "日本語": "", "git": "",
+	})
+	if reason, refused := paths.GitIndexFault(read(t, index)); refused {
+		t.Errorf("git's own: %s", reason)
+	}
+	git(t, dir, "add", "-N", "--force", ".") // nothing new
+	testfiles.Write(t, filepath.Join(dir, "later"), "")
+	git(t, dir, "add", "-N", "later") // has extended flags
+	for _, version := range []string{"3", "4", "2"} {
+		git(t, dir, "update-index", "--index-version", version)
+		content := read(t, index)
+		if reason, refused := paths.GitIndexFault(content); refused {
+			t.Errorf("version %s: %s", version, reason)
+		}
+		for cut := range len(content) - 1 {
+			if cut > sha1.Size+12 && cut < 200 {
+				if _, refused := paths.GitIndexFault(content[:cut]); !refused {
+					t.Errorf("version %s, cut at %d, is taken", version, cut)
+				}
+			}
+		}
+		for from, to := range map[string]string{"a-b/c": "a/../", "er/xx": "//xxx", "x.git/config": ".git/config/"} {
+			if bytes.Contains(content, []byte(from)) {
+				if _, refused := paths.GitIndexFault(bytes.ReplaceAll(content, []byte(from), []byte(to))); !refused {
+					t.Errorf("version %s with %s is taken", version, to)
+				}
+			}
+		}
+	}
+	git(t, dir, "update-index", "--split-index")
+	if _, refused := paths.GitIndexFault(read(t, index)); !refused {
+		t.Error("a split index is taken")
+	}
+	empty := seal(append([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x00"), make([]byte, sha1.Size)...))
+	if reason, refused := paths.GitIndexFault(empty); refused {
+		t.Errorf("an empty one: %s", reason)
+	}
+}
+
+func TestGitIndex(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		".git/index": true, "a/.git/modules/x/index": true, ".git/worktrees/w/INDEX": true, "x.git/index": true, "index": false, "src/index": false,
+		".git/index/x": false, ".git": false,
+	} {
+		if got := paths.GitIndex(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// indexOf returns an index with entries of these paths.
+func indexOf(names []string) []byte {
+	content := binary.BigEndian.AppendUint32([]byte("DIRC\x00\x00\x00\x02"), uint32(len(names)))
+	for _, name := range names {
+		entry := append(make([]byte, 60, 80+len(name)), byte(min(len(name), 0xfff)>>8), byte(min(len(name), 0xfff)))
+		entry = append(entry, name...)
+		content = append(content, append(entry, make([]byte, 8-len(entry)%8)...)...)
+	}
+	return seal(append(content, make([]byte, sha1.Size)...))
+}
+
+// FuzzGitIndex: whatever else is in it, an entry in a git directory is found, and
+// ordinary entries are taken.
+func FuzzGitIndex(f *testing.F) {
+	f.Add("a\nb/c\n.git/hooks/x")
+	f.Add("a\nb/.GIT/config")
+	f.Add(strings.Repeat("x", 5000) + "\ny")
+	f.Fuzz(func(t *testing.T, lines string) {
+		names := strings.Split(strings.ReplaceAll(lines, "\x00", ""), "\n")
+		within, ordinary := false, true
+		for _, name := range names {
+			within = within || strings.Contains("/"+strings.ToLower(name)+"/", "/.git/")
+			ordinary = ordinary && name == path.Clean(name) && regexp.MustCompile("^[a-z/]+$").MatchString(name) && name[0] != '/'
+		}
+		reason, refused := paths.GitIndexFault(indexOf(names))
+		if within && !refused {
+			t.Errorf("%q are taken", names)
+		}
+		if ordinary && refused {
+			t.Errorf("%q: %s", names, reason)
+		}
+		paths.GitIndexFault([]byte(lines))
+		paths.GitIndexFault(append([]byte("DIRC\x00\x00\x00\x04"), lines...))
+	})
+}
