@@ -22,6 +22,7 @@ func newListCommand(flags *settings) *cobra.Command {
 		Example: "  skills-mcp list ./my-skills\n  skills-mcp list --strict --json ./my-skills",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, roots []string) error {
+			flags.audit = auditOff // nothing is called
 			// What the scan would log is printed.
 			runtime, err := flags.open(command.Context(), io.Discard, roots)
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
@@ -21,6 +22,7 @@ type runtime struct {
 	backend    sandbox.Backend // nil where nothing can be run
 	workspaces *workspaces.Store
 	copies     *staging.Copies
+	audit      *audit.Log // nil where nothing is recorded
 	server     *server.Server
 }
 
@@ -45,6 +47,9 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 	}
 	roots, err := s.roots(rootArguments)
 	if err != nil {
+		return nil, err
+	}
+	if r.audit, err = s.openAudit(r.log); err != nil {
 		return nil, err
 	}
 	backend, unavailable, err := s.openQueue(ctx, r.log)
@@ -73,6 +78,7 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 		Copies:      r.copies,
 		Pinned:      s.pinned,
 		CompatIndex: s.compatIndex,
+		Audit:       r.audit,
 		Logger:      r.log,
 	})
 	return r, err
@@ -132,6 +138,9 @@ func (r *runtime) close() {
 	}
 	if r.catalog != nil {
 		errs = append(errs, r.catalog.Close())
+	}
+	if r.audit != nil {
+		errs = append(errs, r.audit.Close())
 	}
 	if err := errors.Join(errs...); err != nil {
 		r.log.Error("closing failed", "error", err)

@@ -27,6 +27,7 @@ type settings struct {
 	toolsets      []string
 	pinned        []string
 	compatIndex   bool
+	audit         string
 	logLevel      string
 	logFormat     string
 }
@@ -54,6 +55,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 		"serve skill://index.json too, for hosts that know only drafts of the\nSkills extension")
 	flags.DurationVar(&s.poll, "poll", 0,
 		"look for changes every `DURATION`, such as 5s, instead of being told by\nthe kernel; for network file systems")
+	flags.StringVar(&s.audit, "audit", auditAuto,
+		"`DIR` of the audit log, in which every call is recorded: auto (audit in the\nuser's state directory), off, or a path")
 	flags.StringVar(&s.logLevel, "log-level", "info", "least severe `LEVEL` to log: debug, info, warn or error")
 	flags.StringVar(&s.logFormat, "log-format", "auto", "`FORMAT` of the log: auto (text on a terminal, else JSON), text or json")
 }

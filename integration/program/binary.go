@@ -26,6 +26,12 @@ func Main(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	// A server that is started with this environment records nothing of the tests
+	// in the audit log of the user who runs them.
+	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 
 	binary = filepath.Join(dir, "skills-mcp")
 	if runtime.GOOS == "windows" {

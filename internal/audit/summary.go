@@ -25,6 +25,36 @@ type Summary struct {
 	Last time.Time `json:"last"`
 }
 
+// Add adds another sum.
+func (s *Summary) Add(other Summary) {
+	s.Calls += other.Calls
+	s.Runs += other.Runs
+	s.Failed += other.Failed
+	s.Denied += other.Denied
+	s.Unfinished += other.Unfinished
+	s.DurationMs += other.DurationMs
+	if other.Last.After(s.Last) {
+		s.Last = other.Last
+	}
+}
+
+// summaryOf returns the sum of one record.
+func summaryOf(r Record) Summary {
+	sum := Summary{Calls: 1, DurationMs: r.DurationMs, Last: r.Time}
+	if r.Status != "" {
+		sum.Runs = 1
+	}
+	switch r.Outcome {
+	case Failed:
+		sum.Failed = 1
+	case Denied:
+		sum.Denied = 1
+	case Unfinished:
+		sum.Unfinished = 1
+	}
+	return sum
+}
+
 // Summaries sums records up by their skills.
 type Summaries struct{ bySkill map[string]*Summary }
 
@@ -38,28 +68,13 @@ func (s *Summaries) Add(r Record) {
 		sum = &Summary{Skill: r.Skill}
 		s.bySkill[r.Skill] = sum
 	}
-	sum.Calls++
-	if r.Status != "" {
-		sum.Runs++
-	}
-	switch r.Outcome {
-	case Failed:
-		sum.Failed++
-	case Denied:
-		sum.Denied++
-	case Unfinished:
-		sum.Unfinished++
-	}
-	sum.DurationMs += r.DurationMs
-	if r.Time.After(sum.Last) {
-		sum.Last = r.Time
-	}
+	sum.Add(summaryOf(r))
 }
 
 // List returns the sums, those of most calls first.
 func (s *Summaries) List() []Summary {
 	list := []Summary{}
-	for _, sum := range slices.Collect(maps.Values(s.bySkill)) {
+	for sum := range maps.Values(s.bySkill) {
 		list = append(list, *sum)
 	}
 	slices.SortFunc(list, func(a, b Summary) int {
