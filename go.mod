@@ -3,6 +3,7 @@ module github.com/skills-mcp/skills-mcp
 go 1.26.5
 
 require (
+	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/containerd/errdefs v1.0.0
 	github.com/docker/docker v28.5.2+incompatible
 	github.com/docker/go-units v0.5.0
