@@ -129,6 +129,8 @@ var sealedLibraries = map[string][]string{
 	"github.com/moby/moby":          {"sandbox/docker/internal/engine"},
 	"github.com/docker/cli":         {"sandbox/docker/internal/engine"},
 	"github.com/containerd/errdefs": {"sandbox/docker/internal/engine"},
+
+	"github.com/aymanbagabas/go-udiff": {"sandbox/changes"},
 }
 
 // vagueNames say nothing about what a package holds.
