@@ -44,6 +44,12 @@ func TestSharesFull(t *testing.T) {
 	}
 }
 
+func TestSharesRestricted(t *testing.T) {
+	copied := sandboxtest.Shares{Most: sandbox.AccessReview, Elsewhere: true, Discards: true} // modes and times
+	sandboxtest.RunShares(t, opener(local.Restricted), copied)
+	asNobodyToo(t)
+}
+
 func TestContractRestricted(t *testing.T) {
 	testenv.Slow(t, "the contract in the lesser tier")
 	sandboxtest.Run(t, opener(local.Restricted))

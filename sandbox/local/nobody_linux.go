@@ -69,9 +69,15 @@ func holdsCapabilities(capabilities []int) bool {
 // directory, and lets it pass to there and to the skill.
 func giveToNobody(spec sandbox.Spec) error {
 	private := scratch.Owned(spec)
-	return errors.Join(
+	err := errors.Join(
 		chown.Tree(spec.Workspace, nobody, nobody), chown.Tree(private, nobody, nobody),
 		openWay(spec.Workspace), openWay(private), openWay(spec.SkillDir))
+	for _, share := range spec.Shares {
+		if share.Access != sandbox.AccessOff { // of what is no copy, every user may pass to it
+			err = errors.Join(err, openWay(share.Path))
+		}
+	}
+	return err
 }
 
 // openWay lets nobody pass through those directories above one that keep all

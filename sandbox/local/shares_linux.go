@@ -25,7 +25,6 @@ type share struct {
 
 // Why a share is not shown as it was asked for.
 const (
-	notInTier  = "This tier of the sandbox cannot show it."
 	noOverlays = "This kernel gives ordinary users no overlays, by which it would be shown."
 	inTheWay   = "Its path is one of the sandbox's own, or above one."
 	noUpper    = "What programs change cannot be kept: the file system of the server's state, or who owns the files, does not allow it."
@@ -39,8 +38,7 @@ func (s *system) newShares(spec sandbox.Spec) shares {
 		all[i] = share{Share: given}
 		switch {
 		case given.Access == sandbox.AccessOff: // for a reason that is known
-		case s.tier != Full:
-			all[i].off(notInTier)
+		case s.tier != Full: // it is a copy, or where it is
 		case !s.private:
 			all[i].off(noOverlays)
 		case s.layout.wouldHide(given):

@@ -131,6 +131,7 @@ func (s *system) start(spec sandbox.Spec, shares shares, orders jail.Orders, str
 func (s *system) grant(spec sandbox.Spec, shares shares, orders *jail.Orders, order *supervisor.Order) (err error) {
 	if s.tier == Restricted {
 		orders.Rights = s.layout.restrictedRights(spec)
+		orders.Rights.Landlock = append(orders.Rights.Landlock, inPlaceGrants(spec.Shares)...)
 		if !s.asNobody {
 			return nil
 		}

@@ -77,6 +77,7 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 	for {
 		err := s.survey(options)
 		b.runner = process.NewRunner(s.info(), options.Logger)
+		s.showCopies(b.runner)
 		if err == nil {
 			err = b.probe(ctx)
 		}
@@ -114,6 +115,10 @@ func (s *system) survey(options Options) error {
 	surroundings.asOthers = s.idmaps != nil || s.asNobody
 	surroundings.inPlace = s.asNobody
 	s.layout = newLayout(surroundings)
+	const gitConfig = "/etc/gitconfig"
+	if s.tier == Restricted && !s.layout.shows(gitConfig) {
+		s.layout.variables["GIT_CONFIG_NOSYSTEM"] = "1" // where it can be seen to be there, git fails
+	}
 	return s.aliasPython()
 }
 

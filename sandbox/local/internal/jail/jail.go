@@ -111,4 +111,7 @@ type Grant struct {
 	// Write allows to write, make and remove; WriteFiles to write what is
 	// there.
 	Write, WriteFiles bool
+	// List allows to list directories alone. Exact takes a path as it is, and
+	// passes over one that is a link.
+	List, Exact bool
 }

@@ -85,7 +85,11 @@ func newRuleset(rights Rights) (int, error) {
 
 // add adds a grant of those rights that the ruleset handles.
 func (g Grant) add(ruleset int, handled uint64) error {
-	fd, err := unix.Open(g.Path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	flags := unix.O_PATH | unix.O_CLOEXEC
+	if g.Exact {
+		flags |= unix.O_NOFOLLOW
+	}
+	fd, err := unix.Open(g.Path, flags, 0)
 	if err == unix.ENOENT || err == unix.EACCES || err == unix.ENOTDIR {
 		return nil // nothing that could be used
 	}
@@ -98,13 +102,20 @@ func (g Grant) add(ruleset int, handled uint64) error {
 		return err
 	}
 	access := uint64(landlockRead)
+	if g.List {
+		access = unix.LANDLOCK_ACCESS_FS_READ_DIR
+	}
 	if g.Write {
 		access |= landlockWrite
 	}
 	if g.WriteFiles {
 		access |= landlockWriteFile
 	}
-	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+	case unix.S_IFLNK:
+		return nil
+	default:
 		access &= landlockOnFiles
 	}
 	rule := unix.LandlockPathBeneathAttr{Allowed_access: access & handled, Parent_fd: int32(fd)}

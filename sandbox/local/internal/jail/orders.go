@@ -24,6 +24,8 @@ func (o *Orders) Fields(t *wire.Transfer) {
 		t.String(&g.Path)
 		t.Bool(&g.Write)
 		t.Bool(&g.WriteFiles)
+		t.Bool(&g.List)
+		t.Bool(&g.Exact)
 	})
 	t.Bool(&o.Rights.Shared)
 	wire.Int(t, &o.Rights.User)
