@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -37,6 +36,9 @@ func newGrantsCommand() *cobra.Command {
 			grants, err := store.List()
 			if err != nil {
 				return fmt.Errorf("the grants cannot be read, so none holds: %w; 'skills-mcp grants revoke --all' begins anew", err)
+			}
+			if asJSON && grants == nil {
+				grants = []answers.Answer{} // which is not null
 			}
 			if asJSON {
 				return printJSON(command.OutOrStdout(), grants)
@@ -110,15 +112,6 @@ func rememberedAnswers(log *slog.Logger) *answers.Store {
 		log.Warn("nothing can be allowed for always", "error", err)
 	}
 	return store
-}
-
-func printJSON(out io.Writer, grants []answers.Answer) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	if grants == nil {
-		grants = []answers.Answer{} // which is not null
-	}
-	return encoder.Encode(grants)
 }
 
 func printGrants(out io.Writer, grants []answers.Answer) error {

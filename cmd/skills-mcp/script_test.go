@@ -44,7 +44,6 @@ func TestCommands(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SAMPLES", testdata.Valid())
 			env.Setenv("HOME", env.WorkDir+"/home")
-			env.Setenv("XDG_STATE_HOME", env.WorkDir+"/state")
 			return os.MkdirAll(env.WorkDir+"/home", 0o755)
 		},
 	})
