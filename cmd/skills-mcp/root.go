@@ -52,7 +52,7 @@ func newRootCommand() *cobra.Command {
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	command.CompletionOptions.HiddenDefaultCmd = true
 	flags.register(command.PersistentFlags())
-	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newAuditCommand(flags))
+	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newAuditCommand(flags), newGrantsCommand())
 	return command
 }
 

@@ -77,6 +77,7 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 		Toolsets:    toolsets,
 		Copies:      r.copies,
 		Pinned:      s.pinned,
+		Approval:    server.Approval{Answers: rememberedAnswers(r.log)},
 		CompatIndex: s.compatIndex,
 		Audit:       r.audit,
 		Logger:      r.log,

@@ -50,7 +50,7 @@ type Request struct {
 }
 
 // rules name the setting that decides about a kind, as the configuration has it.
-var rules = map[Kind]string{Run: "approval.runs", Read: "approval.reads", Apply: "approval"}
+var rules = map[Kind]string{Run: "approval.runs", Read: "approval.reads", Apply: "approval.mode"}
 
 // deeds name a kind to a reader.
 var deeds = map[Kind]string{Run: "running programs", Read: "reading a skill's files", Apply: "changing the user's files"}
