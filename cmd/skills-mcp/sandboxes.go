@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/remote"
 	"github.com/skills-mcp/skills-mcp/sandbox/host"
@@ -125,7 +126,7 @@ func (s *settings) openLocal(ctx context.Context, log *slog.Logger) (*local.Back
 	if err != nil {
 		return nil, err
 	}
-	return local.New(ctx, local.Options{Logger: log, Project: project, Show: s.show})
+	return local.New(ctx, local.Options{Logger: log, Project: project, Show: s.show, Git: command.ReadGitUser(ctx, project)})
 }
 
 // checkShow makes the paths of --show absolute and refuses those that programs

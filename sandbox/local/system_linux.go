@@ -31,6 +31,7 @@ type system struct {
 	private bool    // directories are shown by files of the run's own
 	// asNobody has the programs of root run as nobody in the tier restricted.
 	asNobody bool
+	git      string // its configuration, where there is a project
 	warm     *warm
 	aliases  *tempdir.Dir   // nil where there is none
 	endings  sync.WaitGroup // of what runs were in
@@ -55,7 +56,7 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 }
 
 func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error) {
-	b := &Backend{system: system{tier: tier}}
+	b := &Backend{system: system{tier: tier, git: options.Git.Config()}}
 	s := &b.system
 	switch {
 	case tier != Full && tier != Restricted:

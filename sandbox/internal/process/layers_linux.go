@@ -29,34 +29,45 @@ func checkLayers(share sandbox.Share) error {
 	return nil
 }
 
-// prepareChanges makes the directories in which changes are kept. The upper one
-// stands for the share's own: it has its mode, times and, where the server is
-// root, owner.
+// prepareChanges makes the directories in which changes are kept. They belong to
+// the owner of the share, where the server is root, and the upper one has the
+// mode and the times of the share's own, which it stands for.
 func prepareChanges(share sandbox.Share) error {
 	var like syscall.Stat_t
 	if err := syscall.Lstat(share.Layers[len(share.Layers)-1], &like); err != nil {
 		return err
 	}
-	for _, name := range []string{sandbox.WorkDir, sandbox.UpperDir} {
-		dir := filepath.Join(share.Changes, name)
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			if !errors.Is(err, fs.ErrExist) {
-				return err
-			}
-			continue
+	upper := filepath.Join(share.Changes, sandbox.UpperDir)
+	made := false
+	for _, dir := range []string{share.Changes, filepath.Join(share.Changes, sandbox.WorkDir), upper} {
+		err := os.Mkdir(dir, 0o700)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
 		}
-		if os.Geteuid() == 0 {
-			if err := os.Lchown(dir, int(like.Uid), int(like.Gid)); err != nil {
-				return err
-			}
-		}
-		if name == sandbox.WorkDir {
-			continue
-		}
-		times := []syscall.Timespec{like.Atim, like.Mtim}
-		if err := errors.Join(os.Chmod(dir, fs.FileMode(like.Mode&0o777)), syscall.UtimesNano(dir, times)); err != nil {
+		made = err == nil
+		if err := giveTo(dir, &like); err != nil {
 			return err
 		}
 	}
-	return nil
+	if !made {
+		return nil
+	}
+	times := []syscall.Timespec{like.Atim, like.Mtim}
+	return errors.Join(os.Chmod(upper, fs.FileMode(like.Mode&0o777)), syscall.UtimesNano(upper, times))
+}
+
+// giveTo makes the owner of something else that of a directory, where the server
+// can.
+func giveTo(dir string, like *syscall.Stat_t) error {
+	var stat syscall.Stat_t
+	if err := syscall.Lstat(dir, &stat); err != nil {
+		return err
+	}
+	if stat.Mode&syscall.S_IFMT != syscall.S_IFDIR {
+		return &os.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
+	if os.Geteuid() != 0 || stat.Uid == like.Uid && stat.Gid == like.Gid {
+		return nil
+	}
+	return os.Lchown(dir, int(like.Uid), int(like.Gid))
 }

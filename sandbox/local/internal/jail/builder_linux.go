@@ -47,6 +47,9 @@ func (b *builder) finish(orders *Orders, files []int) error {
 	if err != nil {
 		return err
 	}
+	if err := b.write(orders.Files); err != nil {
+		return err
+	}
 	if err := b.attachAll(sources, orders.Mounts); err != nil {
 		return err
 	}
@@ -174,21 +177,27 @@ const byDescriptors = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PAT
 // attach puts a detached mount in its place.
 func (b *builder) attach(source int, mount Mount) error {
 	defer unix.Close(source)
-	err := b.make(mount.Target, func(dir int, name string) error {
-		if mount.Dir {
-			return unix.Mkdirat(dir, name, 0o755)
-		}
-		return unix.Mknodat(dir, name, unix.S_IFREG|0o444, 0)
-	})
-	if err != nil && err != unix.EEXIST {
-		return err
-	}
 	target, err := b.within(mount.Target, 0)
+	if err == unix.ENOENT {
+		if err = b.makePoint(mount); err == nil {
+			target, err = b.within(mount.Target, 0)
+		}
+	}
 	if err != nil {
 		return err
 	}
 	defer unix.Close(target)
 	return unix.MoveMount(source, "", target, "", byDescriptors)
+}
+
+// makePoint makes what something is mounted over.
+func (b *builder) makePoint(mount Mount) error {
+	return b.make(mount.Target, func(dir int, name string) error {
+		if mount.Dir {
+			return unix.Mkdirat(dir, name, 0o755)
+		}
+		return unix.Mknodat(dir, name, unix.S_IFREG|0o444, 0)
+	})
 }
 
 // make has something made by its name in the directory that holds it.
@@ -203,15 +212,22 @@ func (b *builder) make(name string, do func(dir int, name string) error) error {
 
 // populate makes files and links.
 func (b *builder) populate(r *Root) error {
-	for _, file := range r.Files {
-		if err := b.make(file.Path, file.write); err != nil {
-			return failed("write "+file.Path, err)
-		}
+	if err := b.write(r.Files); err != nil {
+		return err
 	}
 	for _, link := range slices.Concat(deviceLinks, r.Links) {
 		err := b.make(link.Path, func(dir int, name string) error { return unix.Symlinkat(link.Target, dir, name) })
 		if err != nil {
 			return failed("link "+link.Path, err)
+		}
+	}
+	return nil
+}
+
+func (b *builder) write(files []File) error {
+	for _, file := range files {
+		if err := b.make(file.Path, file.write); err != nil {
+			return failed("write "+file.Path, err)
 		}
 	}
 	return nil

@@ -29,8 +29,9 @@ type Orders struct {
 	Argv []string // the first is the absolute path of the program
 	Env  []string
 	Dir  string
-	// Mounts are added to the file system, and then Shares, which may be over
-	// them.
+	// Files and Mounts are added to the file system, and then Shares, which may
+	// be over them.
+	Files  []File
 	Mounts []Mount
 	Shares []Share
 	Rights Rights
