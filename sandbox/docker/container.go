@@ -163,6 +163,7 @@ func (c *container) begin(ctx context.Context) (err error) {
 		return err
 	}
 	if err == nil {
+		c.backend.use(c.template)
 		c.made, err = statAll(c.template.kernelDirs())
 	}
 	if err != nil {

@@ -202,7 +202,9 @@ func (b *Backend) release() error {
 	b.pool.close()
 	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
 	defer cancel()
-	err := errors.Join(b.sweep(ctx), b.engine.Close())
+	err := b.sweep(ctx)
+	b.tidyChanges(ctx)
+	err = errors.Join(err, b.sweep(ctx), b.engine.Close())
 	if b.overlays.empty != nil {
 		err = errors.Join(err, b.overlays.empty.Close())
 	}

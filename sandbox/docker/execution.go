@@ -132,11 +132,10 @@ func await(done <-chan struct{}, count *atomic.Int64, timeout time.Duration, giv
 func (x *execution) Wait() (process.Ending, error) {
 	report, killed := x.end()
 	skipped, lost := x.closeFiles()
-	settled := x.container.replace()
+	x.container.backend.pool.refill(x.container)
 	if report == nil { // the whole container was killed, by any
-		return process.Ending{
-			Ending: reaper.Ending{Signal: "SIGKILL", Killed: killed}, ChangesLost: x.files != nil, Shared: x.shared, Settled: settled,
-		}, nil
+		ending := reaper.Ending{Signal: "SIGKILL", Killed: killed}
+		return process.Ending{Ending: ending, ChangesLost: x.files != nil, Shared: x.shared}, nil
 	}
 	if report.Errno != 0 {
 		return process.Ending{}, notStarted(report)
@@ -152,7 +151,6 @@ func (x *execution) Wait() (process.Ending, error) {
 		ChangesLost: lost,
 		Uncollected: skipped,
 		Shared:      x.shared,
-		Settled:     settled,
 	}
 	if report.Killed { // it may have come to its end all the same
 		ending.Code, ending.Signal = 0, "SIGKILL"

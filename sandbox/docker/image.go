@@ -48,17 +48,23 @@ func parsePrograms(list []byte) programs {
 	return p
 }
 
-// look returns a [command.Lookup]. Absolute paths count where they are those of
-// programs on PATH, and below the binds and what is shared, whatever is there.
-func (p programs) look(shared []string) command.Lookup {
+// look returns a [command.Lookup] for a program that starts in a directory.
+// Absolute paths count where they are those of programs on PATH, in what is shared
+// where there is something, and below the binds whatever is there.
+func (p programs) look(by sharing, dir string) command.Lookup {
 	return func(name string) (string, bool) {
+		if _, shared := by.has(dir + "/"); shared && strings.Contains(name, "/") && !path.IsAbs(name) {
+			name = path.Join(dir, name)
+		}
 		if !path.IsAbs(name) {
 			file, found := p.byName[name]
 			return file, found
 		}
 		clean := path.Clean(name)
 		bound := func(dir string) bool { return strings.HasPrefix(clean, dir+"/") }
-		return name, slices.ContainsFunc([]string{protocol.SkillDir, protocol.Workspace, protocol.Private}, bound) ||
-			slices.ContainsFunc(shared, bound) || p.files[clean]
+		if has, shared := by.has(clean); shared {
+			return name, has
+		}
+		return name, slices.ContainsFunc([]string{protocol.SkillDir, protocol.Workspace, protocol.Private}, bound) || p.files[clean]
 	}
 }

@@ -13,27 +13,20 @@ import (
 
 // order finds the program of a spec and returns what the container is told.
 func (b *Backend) order(spec sandbox.Spec, by sharing) (protocol.Order, error) {
-	argv, err := command.Line(spec, protocol.SkillDir, b.programs.look(by.paths()))
-	if err != nil {
-		return protocol.Order{}, err
-	}
 	at := command.Dirs{Workspace: protocol.Workspace, Home: protocol.Home, Tmp: protocol.Tmp, Project: by.project(spec)}
 	if spec.SkillDir != "" {
 		at.Skill = protocol.SkillDir
+	}
+	argv, err := command.Line(spec, protocol.SkillDir, b.programs.look(by, at.Start(spec)))
+	if err != nil {
+		return protocol.Order{}, err
 	}
 	env, err := command.Environ(spec, searchPath, nil, at)
 	if err != nil {
 		return protocol.Order{}, err
 	}
-	dir := protocol.Workspace
-	switch {
-	case spec.InSkill:
-		dir = protocol.SkillDir
-	case spec.InProject && by.shown(0):
-		dir = by.shared[0].Path
-	}
 	order := protocol.Order{
-		Dir: dir, Argv: argv, Env: env,
+		Dir: at.Start(spec), Argv: argv, Env: env,
 		Timeout:   spec.Limits.Timeout + timeoutGrace,
 		FileBytes: uint64(spec.Limits.FileBytes),
 		OpenFiles: uint64(spec.Limits.OpenFiles),

@@ -1,7 +1,10 @@
 package docker
 
 import (
+	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -22,11 +25,11 @@ type overlay struct {
 // overlaysOf returns those of a run.
 func overlaysOf(shares []sandbox.Share, by sharing, user string) (overlays []overlay) {
 	for i, share := range shares {
-		if by.way != byOverlay || !by.shown(i) {
+		if !by.shown(i) {
 			continue
 		}
 		o := overlay{target: share.Path, layers: share.Layers, user: user}
-		if share.Access == sandbox.AccessReview {
+		if by.shared[i].Access == sandbox.AccessReview {
 			o.changes = share.Changes
 		}
 		overlays = append(overlays, o)
@@ -57,6 +60,40 @@ func (of template) changes() (dirs []string) {
 		}
 	}
 	return dirs
+}
+
+// use remembers that changes of a template were mounted.
+func (b *Backend) use(of template) {
+	b.overlays.usedMu.Lock()
+	defer b.overlays.usedMu.Unlock()
+	if b.overlays.used == nil {
+		b.overlays.used = make(map[string]template)
+	}
+	for _, changes := range of.changes() {
+		b.overlays.used[changes] = of
+	}
+}
+
+// tidyChanges removes what the kernel has left in the directories of changes once
+// nothing is mounted any more. It is root's: what cannot be removed by another
+// user the kernel removes itself when it mounts them again.
+func (b *Backend) tidyChanges(ctx context.Context) {
+	for _, of := range b.overlays.used {
+		for _, dir := range of.kernelDirs() {
+			err := os.Remove(dir)
+			if err == nil || errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			c, err := b.start(ctx, of)
+			if err == nil {
+				c.end()
+				err = os.Remove(dir)
+			}
+			if err != nil {
+				b.log.Debug("what the kernel has left in a directory of changes cannot be removed", "error", err)
+			}
+		}
+	}
 }
 
 // kernelDirs are those that the kernel makes for itself when overlays are

@@ -1,11 +1,9 @@
 package docker
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -49,7 +47,7 @@ type overlayMounts struct {
 }
 
 func (m *overlayMounts) volume(empty func() (string, error)) (engine.Volume, error) {
-	volume := engine.Volume{Target: m.target, Type: "overlay", Device: "overlay", ReadOnly: m.changes == ""}
+	volume := engine.Volume{Target: m.target, Type: "overlay", Device: "overlay"}
 	user := m.layers[len(m.layers)-1]
 	if err := m.mapOwners(user); err != nil {
 		return volume, err
@@ -70,18 +68,15 @@ func (m *overlayMounts) volume(empty func() (string, error)) (engine.Volume, err
 		}
 		lower = append(lower, dir)
 	}
-	options := []string{"lowerdir=" + strings.Join(lower, ":")}
+	options := []string{"userxattr", "index=off", "lowerdir=" + strings.Join(lower, ":")}
 	if m.changes != "" {
-		if err := prepareChanges(m.changes, m.layers[0], user); err != nil {
-			return volume, err
-		}
 		dir, err := m.open(m.changes, false)
 		if err != nil {
 			return volume, err
 		}
 		options = append(options, "upperdir="+dir+"/"+sandbox.UpperDir, "workdir="+dir+"/"+sandbox.WorkDir)
 	}
-	volume.Options = strings.Join(append(options, "userxattr", "index=off"), ",")
+	volume.Options = strings.Join(options, ",") // without upper directory it is read-only
 	return volume, nil
 }
 
@@ -140,50 +135,10 @@ func (m *overlayMounts) mapOwners(dir string) error {
 	return nil
 }
 
-// prepareChanges makes the directories of changes where they are not there: upper
-// is like the top of what it covers, and the user's own.
-func prepareChanges(changes, top, user string) error {
-	like, err := os.Stat(top)
-	if err != nil {
-		return err
-	}
-	owned, err := os.Stat(user)
-	if err != nil {
-		return err
-	}
-	work := filepath.Join(changes, sandbox.WorkDir)
-	if err := os.Mkdir(work, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	upper := filepath.Join(changes, sandbox.UpperDir)
-	if err := os.Mkdir(upper, 0o700); errors.Is(err, fs.ErrExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	if os.Geteuid() == 0 {
-		owner := owned.Sys().(*syscall.Stat_t)
-		if err := os.Lchown(upper, int(owner.Uid), int(owner.Gid)); err != nil {
-			return err
-		}
-	}
-	return errors.Join(os.Chmod(upper, like.Mode().Perm()), os.Chtimes(upper, like.ModTime(), like.ModTime()), keepsAttributes(upper))
-}
-
 // hide makes what hides a name in the layers below.
 func hide(name string) error {
 	if err := unix.Mknod(name, unix.S_IFCHR, 0); err != nil {
 		return &fs.PathError{Op: "mknod", Path: name, Err: err}
 	}
 	return nil
-}
-
-// keepsAttributes returns an error where a file system has no attributes of
-// users, in which overlays keep what is hidden by a new directory.
-func keepsAttributes(dir string) error {
-	const name = "user.skills-mcp"
-	if err := unix.Lsetxattr(dir, name, nil, 0); err != nil {
-		return fmt.Errorf("changes cannot be kept: %w", err)
-	}
-	return unix.Lremovexattr(dir, name)
 }

@@ -34,6 +34,7 @@ type warm struct {
 	template  template
 	start     sync.Once  // or keeps it from being started
 	container *container // nil if it was not
+	before    *container // that has to be gone first, or nil
 	expiry    *time.Timer
 }
 
@@ -82,20 +83,32 @@ func (p *pool) giveUp(of template) {
 	p.mu.Unlock()
 	for _, w := range others {
 		w.discard()
-		if w.container != nil {
-			w.container.end()
+		for _, c := range []*container{w.before, w.container} {
+			if c != nil {
+				c.end()
+			}
 		}
 	}
 }
 
-// refill has a container started ahead, unless no other run can use it.
-func (p *pool) refill(of template) {
+// refill has a container started ahead in the place of one whose program has
+// ended, unless no other run can use it.
+func (p *pool) refill(ended *container) {
+	if !p.add(ended) {
+		ended.end()
+	}
+}
+
+// add reports whether a container will be started, and the ended one be gone
+// before.
+func (p *pool) add(ended *container) bool {
+	of := ended.template
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || of.ephemeral || slices.ContainsFunc(p.warm, func(w *warm) bool { return w.template.equal(of) }) {
-		return
+		return false
 	}
-	w := &warm{template: of}
+	w := &warm{template: of, before: ended}
 	w.expiry = time.AfterFunc(warmLife, func() { p.drop(w) })
 	p.warm = append(p.warm, w)
 	if len(p.warm) > warmMax {
@@ -108,12 +121,14 @@ func (p *pool) refill(of template) {
 		defer p.starting.Unlock()
 		p.start(w)
 	})
+	return true
 }
 
 // start starts a container, unless that was done before.
 func (p *pool) start(w *warm) {
 	w.start.Do(func() {
 		var err error
+		w.before.end()
 		if w.container, err = p.backend.start(p.ctx, w.template); err != nil {
 			p.backend.log.Debug("no container was started ahead", "error", err) // the next run says so
 			p.remove(w)
@@ -159,22 +174,4 @@ func (p *pool) close() {
 	for _, w := range warm {
 		w.discard()
 	}
-}
-
-// replace has another container started ahead in the place of one that has ended.
-// It returns a channel that is closed when nothing uses the changes of what it had
-// mounted, but for what waits in the pool.
-func (c *container) replace() (settled <-chan struct{}) {
-	pool := c.backend.pool
-	if len(c.template.changes()) == 0 {
-		pool.refill(c.template)
-		return nil
-	}
-	ended := make(chan struct{})
-	pool.work.Go(func() {
-		defer close(ended)
-		c.end()
-		pool.refill(c.template)
-	})
-	return ended
 }

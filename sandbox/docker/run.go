@@ -23,17 +23,20 @@ func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, e
 		by := b.share(ctx, spec)
 		_, err := b.order(spec, by)
 		return func(ctx context.Context, streams *process.Streams) (process.Tree, error) {
-			tree, err := b.startShared(ctx, spec, by, ephemeral, streams)
-			if errors.Is(err, errNoOverlay) && ctx.Err() == nil {
-				b.log.Warn("a project cannot be shown", "error", err)
-				tree, err = b.startShared(ctx, spec, shareBy(byNone, spec.Shares, noOverlayHere), ephemeral, streams)
+			for {
+				tree, err := b.startShared(ctx, spec, by, ephemeral, streams)
+				if !errors.Is(err, errNoOverlay) || by.way == byNone || ctx.Err() != nil {
+					return tree, err
+				}
+				b.log.Warn("what is shared cannot be shown as it was to be", "error", err)
+				by = shareBy(by.way+1, spec.Shares, notHere)
 			}
-			return tree, err
 		}, err
 	})
 }
 
-// startShared starts a program that sees what is shared in some way.
+// startShared starts a program that sees what is shared in some way. Where it
+// cannot, the error is [errNoOverlay].
 func (b *Backend) startShared(ctx context.Context, spec sandbox.Spec, by sharing, ephemeral bool, streams *process.Streams) (process.Tree, error) {
 	order, err := b.order(spec, by)
 	if err != nil {

@@ -1,6 +1,9 @@
 package docker
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -44,19 +47,21 @@ type way int
 // The ways, the best first.
 const (
 	byOverlay way = iota // which the engine mounts
+	byReading            // an overlay in which nothing can be changed
 	byNone
 )
 
 // sharing says what becomes of the shares of a run.
 type sharing struct {
 	way    way
+	shares []sandbox.Share // as they were given
 	shared []sandbox.Shared
 }
 
-// shareBy returns what becomes of the shares of a run where they are shown in a
-// way; reason says why it is not a better one.
+// shareBy returns what becomes of shares where they are shown in a way; reason
+// says why it is not a better one.
 func shareBy(by way, shares []sandbox.Share, reason string) sharing {
-	s := sharing{way: by}
+	s := sharing{way: by, shares: shares}
 	for _, share := range shares {
 		s.shared = append(s.shared, sharedBy(by, share, reason))
 	}
@@ -64,19 +69,28 @@ func shareBy(by way, shares []sandbox.Share, reason string) sharing {
 }
 
 func sharedBy(by way, share sandbox.Share, reason string) sandbox.Shared {
-	off := sandbox.Shared{Access: sandbox.AccessOff}
-	if off.Reason = unshowable(share.Path); off.Reason != "" {
-		return off
+	access := share.Access
+	switch own := unshowable(share.Path); {
+	case access == sandbox.AccessOff: // for a reason that is known
+	case own != "":
+		access, reason = sandbox.AccessOff, own
+	case by == byNone:
+		access = sandbox.AccessOff
+	case by == byReading && access == sandbox.AccessReview:
+		access = sandbox.AccessRead
+	case by == byReading:
+		reason = ""
 	}
-	if by == byNone {
-		off.Reason = reason
-		return off
+	if access == sandbox.AccessOff {
+		return sandbox.Shared{Access: access, Reason: reason}
 	}
-	return sandbox.Shared{Path: share.Path, Access: share.Access, Reason: reason}
+	return sandbox.Shared{Path: share.Path, Access: access, Reason: reason}
 }
 
-// shown returns whether a share of that number is shown.
-func (s sharing) shown(i int) bool { return s.shared[i].Access != sandbox.AccessOff }
+// shown reports whether a share of that number is shown.
+func (s sharing) shown(i int) bool {
+	return i < len(s.shared) && s.shared[i].Access != sandbox.AccessOff
+}
 
 // project is where programs see the project, or empty.
 func (s sharing) project(spec sandbox.Spec) string {
@@ -86,12 +100,40 @@ func (s sharing) project(spec sandbox.Spec) string {
 	return s.shared[0].Path
 }
 
-// paths are where programs see shares.
-func (s sharing) paths() (paths []string) {
-	for i := range s.shared {
-		if s.shown(i) {
-			paths = append(paths, s.shared[i].Path)
+// has reports whether a program is in what is shared, by its absolute path, and
+// within whether it would have to be. What links lead to is found out when it is
+// started.
+func (s sharing) has(program string) (has, within bool) {
+	for i, share := range s.shares {
+		rest, within := strings.CutPrefix(program, share.Path+"/")
+		if !within || !s.shown(i) {
+			continue
+		}
+		layers := share.Layers
+		if s.shared[i].Access == sandbox.AccessReview {
+			layers = append([]string{filepath.Join(share.Changes, sandbox.UpperDir)}, layers...)
+		}
+		return inLayers(layers, rest), true
+	}
+	return false, false
+}
+
+// inLayers reports whether the uppermost layer that has a name, or a directory of
+// it, has something there that can be a program.
+func inLayers(layers []string, name string) bool {
+	for _, layer := range layers {
+		for end := range len(name) + 1 {
+			if end < len(name) && name[end] != '/' {
+				continue
+			}
+			info, err := os.Lstat(filepath.Join(layer, name[:end]))
+			if err != nil {
+				break // or in a layer below
+			}
+			if end == len(name) || !info.IsDir() {
+				return info.Mode()&fs.ModeDevice == 0
+			}
 		}
 	}
-	return paths
+	return false
 }

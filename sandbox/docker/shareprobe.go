@@ -21,10 +21,10 @@ import (
 
 // The reasons for which shares are not shown.
 const (
-	noOverlayHere = "The engine cannot mount an overlay of it, as on some file systems."
-	noOverlays    = "The engine cannot mount overlays of this machine's directories."
-	noPodman      = "Podman's service mounts no overlays for containers."
-	noCopies      = "The engine shares no directories with this machine."
+	notHere    = "The engine cannot mount it: its file system, or that of the server's state, does not allow it."
+	noOverlays = "The engine cannot mount overlays of this machine's directories."
+	noPodman   = "Podman's service mounts no overlays for containers."
+	noCopies   = "The engine shares no directories with this machine."
 )
 
 // overlayPath is where the container of the probe has an overlay, and overlayFile
@@ -43,6 +43,9 @@ type overlays struct {
 
 	emptyMu sync.Mutex
 	empty   *tempdir.Dir // or nil
+
+	usedMu sync.Mutex
+	used   map[string]template // the last with changes, by their directory
 }
 
 // share returns what becomes of the shares of a run.
@@ -143,7 +146,9 @@ func overlaySpec(dir string) (sandbox.Spec, error) {
 		Shares: []sandbox.Share{{Path: at("user"), Layers: []string{at("mask"), at("user")}, Access: sandbox.AccessReview, Changes: at("changes")}},
 	}
 	var errs []error
-	for _, name := range []string{"workspace", "private", "user", "mask", "changes"} {
+	for _, name := range []string{
+		"workspace", "private", "user", "mask", "changes", filepath.Join("changes", sandbox.UpperDir), filepath.Join("changes", sandbox.WorkDir),
+	} {
 		errs = append(errs, os.Mkdir(at(name), 0o700))
 	}
 	for _, name := range []string{overlayFile, "hidden"} {

@@ -17,6 +17,8 @@ type Shares struct {
 	// Discards reports that programs can change some of what they may only read,
 	// which is a copy: the next run sees nothing of that.
 	Discards bool
+	// Text reports that the path of a share has to be UTF-8.
+	Text bool
 }
 
 // RunShares runs the part of the suite that is about directories of the user,

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -146,6 +147,9 @@ func testSharePrograms(t *testing.T, f *fixture) {
 func testShareNames(t *testing.T, f *fixture) {
 	for _, name := range []string{"a:b", "a,b", `a\b`, `a"b'c`, "a b", "ä\xff\xfe", "a\nb", "-rf", "a=b:c,d\\", "lowerdir=x"} {
 		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
+			if f.shares.Text && !utf8.ValidString(name) {
+				t.Skip("this backend shows nothing with such a path")
+			}
 			p := projectIn(t, filepath.Join(t.TempDir(), name, "in "+name))
 			p.changes = filepath.Join(p.changes, name)
 			if err := os.Mkdir(p.changes, 0o700); err != nil {

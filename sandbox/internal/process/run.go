@@ -44,9 +44,6 @@ type Ending struct {
 	// their order, where any value stands for those that were
 	// [sandbox.AccessOff] already; nil means that none was shown.
 	Shared []sandbox.Shared
-	// Settled is closed when nothing of the run uses its directories for changes
-	// any more; nil means that this is so.
-	Settled <-chan struct{}
 }
 
 // Start starts a program. Its time counts from when this returns, so that what
@@ -124,8 +121,8 @@ func (r *Runner) begin(ctx context.Context) (_ context.Context, end func(), _ er
 // anything is written to the workspace. Shares that cannot be shown are
 // [sandbox.AccessOff] there, and are to be passed over. Where one is
 // [sandbox.AccessReview], its directories for changes are there, and are the
-// run's alone until its tree is dead and its ending settled; the backend must
-// not change anything there after that.
+// run's alone until its tree is dead; the backend must not change anything there
+// after that.
 func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.Spec) (Start, error)) (sandbox.Result, error) {
 	ctx, end, err := r.begin(ctx)
 	if err != nil {
@@ -136,26 +133,26 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 	if err := errors.Join(checkDirs(spec), checkShares(spec)); err != nil {
 		return sandbox.Result{}, err
 	}
-	alone, err := lockChanges(ctx, spec)
+	unlock, err := lockChanges(ctx, spec)
 	if err != nil && ctx.Err() != nil {
 		return r.neverStarted(), nil
 	}
 	if err != nil {
 		return sandbox.Result{}, err
 	}
-	defer r.endTurn(alone)
+	defer unlock()
 	shares, reasons, err := usable(spec)
 	if err != nil {
 		return sandbox.Result{}, err
 	}
 	spec.Shares = shares
-	result, err := r.runAlone(ctx, spec, alone, check)
+	result, err := r.runAlone(ctx, spec, check)
 	result.Shared = shared(shares, reasons, result.Shared)
 	return result, err
 }
 
 // runAlone runs a spec while nobody else uses the changes to its shares.
-func (r *Runner) runAlone(ctx context.Context, spec sandbox.Spec, alone *turn, check func(sandbox.Spec) (Start, error)) (sandbox.Result, error) {
+func (r *Runner) runAlone(ctx context.Context, spec sandbox.Spec, check func(sandbox.Spec) (Start, error)) (sandbox.Result, error) {
 	ephemeral := spec.Private == ""
 	release, err := r.private(&spec)
 	if err != nil {
@@ -183,7 +180,7 @@ func (r *Runner) runAlone(ctx context.Context, spec sandbox.Spec, alone *turn, c
 	if err != nil {
 		return sandbox.Result{}, err
 	}
-	result, err := r.watch(ctx, spec, start, private, room, alone)
+	result, err := r.watch(ctx, spec, start, private, room)
 	if err != nil {
 		return sandbox.Result{}, err
 	}
@@ -214,7 +211,7 @@ func (r *Runner) collect(spec sandbox.Spec, room *quota, result *sandbox.Result)
 
 // watch runs a program until its tree is dead. What ends it early cancels the
 // context with the reason.
-func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, private *scratch.Dir, room *quota, alone *turn) (sandbox.Result, error) {
+func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, private *scratch.Dir, room *quota) (sandbox.Result, error) {
 	if ctx.Err() != nil {
 		return r.neverStarted(), nil
 	}
@@ -234,7 +231,6 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 	stopMeasuring := room.measure(func() { cancel(errQuota) })
 	stopKilling := context.AfterFunc(ctx, tree.Kill)
 	ended, err := tree.Wait()
-	alone.settled = ended.Settled
 	stopKilling()
 	stopMeasuring()
 	expiry.Stop()

@@ -85,33 +85,15 @@ func invalidShare(what string) error {
 	}
 }
 
-// turn is when a run alone uses its changes.
-type turn struct {
-	release func()
-	settled <-chan struct{} // as in [Ending]
-}
-
-// endTurn ends a turn, later where it is not settled.
-func (r *Runner) endTurn(t *turn) {
-	if t.settled == nil {
-		t.release()
-		return
-	}
-	r.runs.Go(func() {
-		<-t.settled
-		t.release()
-	})
-}
-
 // lockChanges waits until no other run, of any process, uses the directories of
 // a run's changes: two overlays must not have the same upper directory, and what
 // is changed by two runs at once has no order. It fails when ctx ends, where a
 // directory is gone, and where the spec does not want to wait.
-func lockChanges(ctx context.Context, spec sandbox.Spec) (*turn, error) {
+func lockChanges(ctx context.Context, spec sandbox.Spec) (unlock func(), err error) {
 	dirs := changesOf(spec.Shares)
 	slices.SortFunc(dirs, cmp.Compare) // so that no two runs wait for each other
 	var locks []func()
-	unlock := func() {
+	unlock = func() {
 		for _, release := range slices.Backward(locks) {
 			release()
 		}
@@ -124,7 +106,7 @@ func lockChanges(ctx context.Context, spec sandbox.Spec) (*turn, error) {
 		}
 		locks = append(locks, release)
 	}
-	return &turn{release: unlock}, nil
+	return unlock, nil
 }
 
 // whileBusy says that a run waits for another one, or that it does not.

@@ -14,12 +14,11 @@ type Volume struct {
 	Target string
 	// Type, Device and Options are as for mount(8), in the engine's namespaces.
 	Type, Device, Options string
-	ReadOnly              bool
 }
 
 func (v Volume) mount(labels map[string]string) mount.Mount {
 	return mount.Mount{
-		Type: mount.TypeVolume, Target: v.Target, ReadOnly: v.ReadOnly,
+		Type: mount.TypeVolume, Target: v.Target,
 		VolumeOptions: &mount.VolumeOptions{
 			NoCopy: true, // what the image has there
 			Labels: labels,
