@@ -7,6 +7,14 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
+// Bounds of a pattern. Alternatives take time that grows with their product, for
+// each file of a project, and a project's own file may name patterns.
+const (
+	maxPatternBytes = 1024
+	maxBraces       = 2
+	maxAlternatives = 32
+)
+
 // glob is a pattern of a configuration.
 type glob string
 
@@ -35,6 +43,10 @@ func newGlob(text string, folding bool) (glob, error) {
 	}
 	if strings.HasPrefix(text, "!") || strings.HasPrefix(text, "~") {
 		return "", fmt.Errorf("%q is no pattern: there is no ! and no ~, write a path in the project", text)
+	}
+	if len(text) > maxPatternBytes || strings.Count(text, "{") > maxBraces || strings.Count(text, ",") > maxAlternatives {
+		return "", fmt.Errorf("%.100q is too much for one pattern: at most %d bytes, %d braces and %d commas; write several",
+			text, maxPatternBytes, maxBraces, maxAlternatives)
 	}
 	if !doublestar.ValidatePattern(pattern) {
 		return "", fmt.Errorf("%q is no pattern: a bracket, a brace or a backslash is left open", text)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"encoding/binary"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -165,4 +166,92 @@ func FuzzGitIndex(f *testing.F) {
 		paths.GitIndexFault([]byte(lines))
 		paths.GitIndexFault(append([]byte("DIRC\x00\x00\x00\x04"), lines...))
 	})
+}
+
+// states returns the files below a directory with their contents, and "/" for a
+// directory.
+func states(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		if err == nil {
+			files[filepath.ToSlash(rel)] = "/"
+		}
+		if entry.Type().IsRegular() {
+			files[filepath.ToSlash(rel)] = "file " + string(read(t, name))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestCommitsCanBeApplied: what git changes in its own directory for commits,
+// branches and merges is free, and for what runs code or leads elsewhere is not.
+func TestCommitsCanBeApplied(t *testing.T) {
+	t.Parallel()
+	dir, _ := repository(t, map[string]string{"a": "1\n", "b": "1\n"})
+	commit := func(args ...string) []string {
+		return append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)
+	}
+	for _, step := range []struct {
+		args []string
+		free bool
+	}{
+		{commit("commit", "-qm", "first"), true},
+		{commit("rm", "-q", "b"), true},
+		{commit("commit", "-qm", "second"), true},
+		{commit("checkout", "-qb", "topic"), true},
+		{commit("commit", "-q", "--allow-empty", "-m", "third"), true},
+		{commit("tag", "-a", "v1", "-m", "tag"), true},
+		{commit("checkout", "-q", "-"), true},
+		{commit("merge", "-q", "--no-ff", "topic"), true},
+		{commit("branch", "-D", "topic"), true},
+		{commit("stash", "push", "-q", "--include-untracked"), true},
+		{commit("pack-refs", "--all"), true},
+		{commit("revert", "--no-edit", "HEAD~1"), true},
+		{commit("config", "core.hooksPath", "x"), false},
+		{commit("gc", "-q", "--prune=now"), false}, // removes objects
+		{commit("worktree", "add", "-q", "tree"), false},
+	} {
+		before := states(t, dir)
+		git(t, dir, step.args...)
+		after := states(t, dir)
+		var r paths.Rules
+		protected := ""
+		for name, content := range after {
+			kind := paths.Modified
+			switch last, was := before[name]; {
+			case was && last == content:
+				continue
+			case content == "/":
+				kind = paths.Directory
+			case !was:
+				kind = paths.Added
+			}
+			if reason, p := r.Protected(name, kind); p {
+				protected += "\n" + name + " " + reason
+			} else if paths.GitIndex(name) {
+				if reason, fault := paths.GitIndexFault(read(t, filepath.Join(dir, name))); fault {
+					protected += "\n" + name + " " + reason
+				}
+			}
+		}
+		for name := range before {
+			if _, stays := after[name]; !stays {
+				if reason, p := r.Protected(name, paths.Deleted); p && before[name] != "/" {
+					protected += "\nwithout " + name + " " + reason
+				}
+			}
+		}
+		if (protected == "") != step.free {
+			t.Errorf("git %q, protected: %s", step.args, protected)
+		}
+	}
 }

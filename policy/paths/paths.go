@@ -39,7 +39,7 @@ const (
 // Options are what a configuration adds to the built-in rules.
 //
 // Patterns are slash-separated: * and ? stand for characters of one name, ** for
-// any number of directories, [a-z] and {a,b} for alternatives. A pattern without
+// any number of directories, [a-z] and {a,b} for alternatives, two times in a pattern at most. One without
 // a slash holds at any depth, others from the directory's top, so does one that
 // begins with / or ./. A pattern that ends in a slash stands for all that is
 // below. What is below a directory that matches Hidden, Shown or Protected

@@ -284,7 +284,7 @@ func TestWritable(t *testing.T) {
 
 func TestNoPattern(t *testing.T) {
 	t.Parallel()
-	for _, pattern := range []string{"", "/", "a//b", "../x", "a/./b", "a/..", "[a", "{a", `a\`, "!x", "~/x", "//x"} {
+	for _, pattern := range []string{"", "/", "a//b", "../x", "a/./b", "a/..", "[a", "{a", `a\`, "!x", "~/x", "//x", "{a}{b}{c}", strings.Repeat("x", 2000), "{" + strings.Repeat(",", 50) + "}"} {
 		if _, err := paths.New(paths.Options{Protected: []string{"ok", pattern}}); err == nil || !strings.HasPrefix(err.Error(), "protected: ") {
 			t.Errorf("%q is taken: %v", pattern, err)
 		}

@@ -9,7 +9,8 @@ import (
 // maxConfigBytes is how long a git configuration may be to be read.
 const maxConfigBytes = 1 << 20
 
-// setting is one variable of a git configuration, or a section's header.
+// setting is one variable of a git configuration, a section's header, or a line
+// of comment, which is empty but for its text.
 type setting struct {
 	section    string // in small letters
 	subsection string
@@ -20,7 +21,7 @@ type setting struct {
 }
 
 // parseConfig reads a git configuration as git does. What follows the first fault
-// is left out, since git does not read such a file. Comments are left out.
+// is left out, since git does not read such a file.
 func parseConfig(text string) (settings []setting) {
 	r := configReader{rest: strings.TrimPrefix(text, "\ufeff")}
 	var in setting
@@ -34,6 +35,7 @@ func parseConfig(text string) (settings []setting) {
 			return settings
 		case start[0] == '#' || start[0] == ';':
 			r.line()
+			settings = append(settings, setting{blank: in.blank, raw: start[:len(start)-len(r.rest)]})
 		case start[0] == '[':
 			header, ok := r.header()
 			if !ok {
@@ -207,8 +209,15 @@ func escaped(b *strings.Builder, c byte) bool {
 // All else stays as it is.
 func withoutCredentials(text string) string {
 	var b strings.Builder
+	blank := "" // before what is not shown, and so before what is shown next
 	for _, s := range parseConfig(text) {
-		b.WriteString(s.blank + s.shown())
+		if blank == "" {
+			blank = s.blank
+		}
+		if line := s.shown(); line != "" {
+			b.WriteString(blank + line)
+			blank = ""
+		}
 	}
 	shown := b.String()
 	if strings.TrimSpace(strings.TrimPrefix(text, shown)) == "" {
@@ -220,7 +229,7 @@ func withoutCredentials(text string) string {
 // shown returns how a variable or header stands in what programs see.
 func (s setting) shown() string {
 	switch value, subsection := hideCredentials(s.key, s.value), hideCredentials("", s.subsection); {
-	case s.section == "credential", s.key != "" && isSecret(s):
+	case s.section == "", s.section == "credential", s.key != "" && isSecret(s):
 		return ""
 	case s.key == "" && subsection != s.subsection:
 		return "[" + s.section + ` "` + quote(subsection) + `"]`

@@ -191,6 +191,8 @@ func (p Places) resolve(path string) (real string, info fs.FileInfo, refusal *Re
 func (p Places) expand(path string) (string, *Refusal) {
 	rest, inHome := strings.CutPrefix(path, "~")
 	switch {
+	case path == "":
+		return "", refuse(RuleMissing, path, "has no path")
 	case strings.ContainsRune(path, 0):
 		return "", refuse(RuleMissing, path, "is no path")
 	case inHome && rest != "" && !os.IsPathSeparator(rest[0]):
@@ -298,7 +300,7 @@ type Refusal struct {
 	Rule Rule
 	// Source is what named it, empty for shares.
 	Source Source
-	// Path is what was named, or what it is in truth; it may be empty.
+	// Path is what was named, or its real path; it may be empty.
 	Path string
 	// Reason follows the path.
 	Reason string
