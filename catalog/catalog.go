@@ -43,6 +43,11 @@ type Options struct {
 	// Strict excludes whatever the Agent Skills reference validator rejects.
 	// Without it cosmetic faults are warnings.
 	Strict bool
+	// Hides reports whether a skill of that name, found in the root of that index,
+	// is hidden: it is in no snapshot but for [Snapshot.Hidden], and another
+	// skill may have its name. It is called at every scan, and always says the
+	// same. If nil, none is.
+	Hides func(root int, name string) bool
 	// Poll is the time between two looks at the roots of a [Catalog.Watch].
 	// It is for network file systems, which send no events. If zero, the
 	// operating system's file events are used.
@@ -57,6 +62,7 @@ type Options struct {
 type Catalog struct {
 	roots    []Root
 	strict   bool
+	hides    func(root int, name string) bool
 	poll     time.Duration
 	log      *slog.Logger
 	snapshot atomic.Pointer[Snapshot]
@@ -88,6 +94,7 @@ func Open(ctx context.Context, opts Options) (*Catalog, error) {
 	c := &Catalog{
 		roots:    opts.Roots,
 		strict:   opts.Strict,
+		hides:    opts.Hides,
 		poll:     opts.Poll,
 		log:      opts.Logger,
 		changed:  make(chan struct{}, 1),
@@ -95,6 +102,9 @@ func Open(ctx context.Context, opts Options) (*Catalog, error) {
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
+	}
+	if c.hides == nil {
+		c.hides = func(int, string) bool { return false }
 	}
 	c.snapshot.Store(&Snapshot{byName: map[string]*Skill{}})
 	if _, err := c.Rescan(ctx); err != nil {

@@ -111,6 +111,10 @@ func (c *Catalog) assemble() *Snapshot {
 		if candidate.skill == nil {
 			continue
 		}
+		if c.hides(candidate.root, candidate.skill.Name) {
+			s.hidden = append(s.hidden, candidate.skill)
+			continue
+		}
 		name := norm.NFKC.String(candidate.skill.Name)
 		if winner := winners[name]; winner != nil {
 			r := &problem.Report{File: shownPath(candidate.shown, candidate.entry), Strict: c.strict}
@@ -126,7 +130,9 @@ func (c *Catalog) assemble() *Snapshot {
 	for _, skill := range s.skills {
 		s.byName[skill.Name] = skill
 	}
-	slices.SortFunc(s.skills, func(a, b *Skill) int { return cmp.Compare(a.Name, b.Name) })
+	for _, skills := range [][]*Skill{s.skills, s.hidden} {
+		slices.SortStableFunc(skills, func(a, b *Skill) int { return cmp.Compare(a.Name, b.Name) })
+	}
 	slices.SortFunc(s.problems, problem.Compare)
 	return s
 }

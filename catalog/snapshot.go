@@ -6,6 +6,7 @@ import "path/filepath"
 // for concurrent use.
 type Snapshot struct {
 	skills   []*Skill
+	hidden   []*Skill
 	byName   map[string]*Skill
 	problems []Problem
 }
@@ -19,6 +20,10 @@ func (s *Snapshot) Lookup(name string) (*Skill, bool) {
 	skill, ok := s.byName[name]
 	return skill, ok
 }
+
+// Hidden returns the skills that [Options.Hides] leaves out, sorted by name. No
+// client hears of them. The caller must not change the slice.
+func (s *Snapshot) Hidden() []*Skill { return s.hidden }
 
 // Problems returns what the scan found at fault, sorted by file, line and
 // column. The caller must not change the slice.

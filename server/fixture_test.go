@@ -28,6 +28,7 @@ type fixture struct {
 	root          string
 	workspaceBase string
 	copyBase      string
+	hidden        []string
 	answers       string // the directory of answers that are remembered
 	auditDir      string // of the audit log, with the option audit
 	workspaces    *workspaces.Store
@@ -40,7 +41,7 @@ type fixture struct {
 
 // newFixture makes a server; options are sandbox=off, allowed-tools=log,
 // workspaces=1, runs=1 (and one that waits), compat-index, audit, toolset=NAME,
-// pin=NAME, approval.runs=MODE, approval.reads=MODE and answers=off.
+// pin=NAME, hide=NAME, approval.runs=MODE, approval.reads=MODE and answers=off.
 func newFixture(t testing.TB, root string, options ...string) *fixture {
 	t.Helper()
 	return newFixtureWith(t, root, func(plain sandbox.Backend) sandbox.Backend { return plain }, options...)
@@ -50,8 +51,26 @@ func newFixture(t testing.TB, root string, options ...string) *fixture {
 // that it has otherwise.
 func newFixtureWith(t testing.TB, root string, wrap func(sandbox.Backend) sandbox.Backend, options ...string) *fixture {
 	t.Helper()
+	return newFixtureOf(t, root, func(opts *server.Options) {
+		if opts.Sandbox != nil {
+			opts.Sandbox = wrap(opts.Sandbox)
+		}
+	}, options...)
+}
+
+// newFixtureOf makes a server with options that set changes.
+func newFixtureOf(t testing.TB, root string, set func(*server.Options), options ...string) *fixture {
+	t.Helper()
 	f := &fixture{root: root, workspaceBase: t.TempDir(), copyBase: t.TempDir(), now: time.Now()}
-	skills, err := catalog.Open(t.Context(), catalog.Options{Roots: []catalog.Root{{Path: root}}})
+	for _, option := range options {
+		if name, ok := strings.CutPrefix(option, "hide="); ok {
+			f.hidden = append(f.hidden, name)
+		}
+	}
+	skills, err := catalog.Open(t.Context(), catalog.Options{
+		Roots: []catalog.Root{{Path: root}},
+		Hides: func(_ int, name string) bool { return slices.Contains(f.hidden, name) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +99,10 @@ func newFixtureWith(t testing.TB, root string, wrap func(sandbox.Backend) sandbo
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = backend.Close() })
-		opts.Sandbox = wrap(backend)
+		opts.Sandbox = backend
+	}
+	set(&opts)
+	if opts.Sandbox != nil {
 		if slices.Contains(options, "runs=1") {
 			opts.Sandbox = queue.New(opts.Sandbox, queue.Options{Running: 1, Waiting: 1})
 		}

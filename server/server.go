@@ -52,6 +52,9 @@ const ToolsetWorkspace = tools.ToolsetWorkspace
 // ParseToolset returns the toolset of a name.
 func ParseToolset(name string) (Toolset, error) { return tools.ParseToolset(name) }
 
+// Limits bound the runs of a skill.
+type Limits = execution.Limits
+
 // Options are what a server is made of.
 type Options struct {
 	// Version is the program's version, without a leading v.
@@ -79,6 +82,9 @@ type Options struct {
 	// Approval says what users are asked before it is done. In its zero value
 	// programs run and files are read without a question.
 	Approval Approval
+	// Limits are those of the runs of a skill, and of those of none where the name
+	// is empty. If nil, the defaults.
+	Limits func(skill string) Limits
 	// CompatIndex serves skill://index.json, as drafts of the Skills
 	// extension had it.
 	CompatIndex bool
@@ -145,13 +151,14 @@ func (s *Server) furnish() (err error) {
 	access := skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Consent: s.consent, Digests: &resources.Digests{}, Log: s.log}
 	s.workspaces = workspace.New(opts.Workspaces)
 	s.updates = &updates.Updates{Skills: access, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Log: s.log}
-	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Log: s.log}
+	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Log: s.log,
+		Limits: func(skill string) sandbox.Limits { return execution.LimitsOf(opts.Limits).Of(skill).Limits }}
 	activations := activation.Writer{Skills: access, Requirements: requirements, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable}
 	s.publisher = &publish.Publisher{Skills: access, Workspaces: s.workspaces, Activation: activations,
 		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Recorder: record, Log: s.log}
 	rooms := tools.Rooms{Skills: access, Workspaces: s.workspaces, Activation: activations, Runner: &execution.Runner{
 		Skills: access, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements, Consent: s.consent,
-		Sandbox: opts.Sandbox, Unavailable: opts.Unavailable, Changed: s.updates.WorkspaceChanged, Log: s.log,
+		Limits: opts.Limits, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable, Changed: s.updates.WorkspaceChanged, Log: s.log,
 	}}
 	all := tools.Basic(rooms)
 	for _, name := range opts.Toolsets {

@@ -98,8 +98,9 @@ type sandboxInfo struct {
 
 // answer returns a run's outcome as structure, as text and as links. The
 // digest is that of the skill as the program saw it, or empty; the advice adds
-// to what to do next where the run failed.
-func answer(ws workspaces.Workspace, digest string, approval consent.Answer, result sandbox.Result, advice string) *mcp.CallToolResult {
+// to what to do next where the run failed; longest says that no run may have
+// more time.
+func answer(ws workspaces.Workspace, digest string, approval consent.Answer, result sandbox.Result, advice string, longest bool) *mcp.CallToolResult {
 	out := output{
 		Status:           result.Status,
 		Signal:           result.Signal,
@@ -112,6 +113,9 @@ func answer(ws workspaces.Workspace, digest string, approval consent.Answer, res
 		LeftOmitted:      result.LeftBehindOmitted,
 		Sandbox:          sandboxInfo{result.Info.Backend, result.Info.Tier, result.Info.Notice},
 		Error:            runFailure(result),
+	}
+	if result.Status == sandbox.TimedOut && longest {
+		out.Error.Hint = "No run may have more time: ask for less work at once."
 	}
 	switch {
 	case out.Error == nil || advice == "":

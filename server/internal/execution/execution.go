@@ -33,6 +33,8 @@ type Runner struct {
 	Requirements *requirement.Finder
 	// Consent is what every run passes before it begins.
 	Consent *consent.Door
+	// Limits are those of the runs of a skill. If nil, the defaults.
+	Limits LimitsOf
 	// Sandbox runs programs. If nil, Unavailable says why.
 	Sandbox     sandbox.Backend
 	Unavailable string
@@ -80,7 +82,7 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 		"status", result.Status, "exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier,
 		"approval", approval.Outcome, "scope", approval.Scope)
 	record(ctx, ws, prepared.digest(), result, runFailure(result))
-	return answer(ws, prepared.digest(), approval, result, r.advice(ctx, prepared, result)), nil
+	return answer(ws, prepared.digest(), approval, result, r.advice(ctx, prepared, result), prepared.longest), nil
 }
 
 // runIn runs a program in a workspace, of whose changes subscribers hear before

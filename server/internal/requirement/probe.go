@@ -55,7 +55,7 @@ func (f *Finder) probe(ctx context.Context, skill *catalog.Skill, copied *stagin
 	if err != nil {
 		return nil, err
 	}
-	out, err := f.run(ctx, copied, sandbox.Spec{
+	out, err := f.run(ctx, skill, copied, sandbox.Spec{
 		Shell: "python=" + quoted(pythonModules) + "\nnode=" + quoted(nodeModules) + "\n" + probeScript,
 		Stdin: []byte(questions),
 		Owner: skills.Owner(skill, copied.Digest),
@@ -139,7 +139,7 @@ func missingIn(out string, programs []program) (missing []Missing) {
 // run runs the probe beside a skill, and returns what it printed. It waits for
 // no other program, so that an activation does not. It runs in the session's
 // own workspace, where a backend may keep at hand what it made for the next run.
-func (f *Finder) run(ctx context.Context, copied *staging.Copy, spec sandbox.Spec) (string, error) {
+func (f *Finder) run(ctx context.Context, skill *catalog.Skill, copied *staging.Copy, spec sandbox.Spec) (string, error) {
 	ws, err := f.Workspaces.GetShared(ctx)
 	if err != nil {
 		return "", err
@@ -147,7 +147,7 @@ func (f *Finder) run(ctx context.Context, copied *staging.Copy, spec sandbox.Spe
 	defer ws.Acquire()()
 	spec.SkillDir, spec.Workspace, spec.Private = copied.Dir, ws.Dir, ws.Private
 	spec.Caller, spec.NoWait = request.Caller(ctx), true
-	spec.Limits = sandbox.Limits{Timeout: probeTimeout, OutputBytes: maxProbeBytes}
+	spec.Limits = f.limits(skill)
 	result, err := f.Sandbox.Run(ctx, spec)
 	if err == nil && errors.Is(ctx.Err(), context.Canceled) {
 		err = ctx.Err()
@@ -162,6 +162,15 @@ func (f *Finder) run(ctx context.Context, copied *staging.Copy, spec sandbox.Spe
 		return "", fmt.Errorf("the probe ended with %s %d, before all programs were looked for", result.Status, result.ExitCode)
 	}
 	return out, nil
+}
+
+// limits returns those of a look into a skill, which has a time of its own.
+func (f *Finder) limits(skill *catalog.Skill) (limits sandbox.Limits) {
+	if f.Limits != nil {
+		limits = f.Limits(skill.Name)
+	}
+	limits.Timeout, limits.OutputBytes = probeTimeout, maxProbeBytes
+	return limits
 }
 
 // quoted returns a text as a shell word.

@@ -32,7 +32,10 @@ type Finder struct {
 	Sandbox    sandbox.Backend
 	Copies     *staging.Copies
 	Workspaces *workspace.Access
-	Log        *slog.Logger
+	// Limits are those of the runs of a skill, which hold for a look too. If nil,
+	// the defaults.
+	Limits func(skill string) sandbox.Limits
+	Log    *slog.Logger
 
 	turn sync.Mutex // whoever probes; the others find it known then
 

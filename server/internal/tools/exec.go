@@ -1,18 +1,18 @@
 package tools
 
 import (
+	"fmt"
+
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
 )
 
-// maxTimeoutMs is the longest run a caller may ask for, in milliseconds.
-const maxTimeoutMs = 600_000
-
 // execAnswerChars is for both streams at their longest, as JSON.
 const execAnswerChars = 400_000
 
 func exec(runner *execution.Runner) Tool {
+	limits := runner.Limits.Of("")
 	definition := define("exec", runs, "Run a skill's program",
 		"Run a program of a skill in the sandbox, when its instructions say so. Give exactly one of `script` (with `args`; no shell, the best choice), `command` (a shell line) or `tool` (with `input`). Programs start in a workspace that lasts between calls; files they write there come back as links. Gives exit code, stdout and stderr.",
 		execAnswerChars,
@@ -33,8 +33,8 @@ func exec(runner *execution.Runner) Tool {
 			mcp.Description("Where the program starts: workspace (default) or the skill's directory.")),
 		mcp.WithString("workspace", mcp.MinLength(1), mcp.MaxLength(128),
 			mcp.Description("Handle of a workspace from an earlier exec, to go on with its files.")),
-		mcp.WithInteger("timeoutMs", mcp.Min(1), mcp.Max(maxTimeoutMs),
-			mcp.Description("Longest run in milliseconds; 60000 if absent.")),
+		mcp.WithInteger("timeoutMs", mcp.Min(1), mcp.Max(float64(limits.Longest.Milliseconds())),
+			mcp.Description(fmt.Sprintf("Longest run in milliseconds; %d if absent.", limits.Timeout.Milliseconds()))),
 		mcp.WithRawOutputSchema(execution.OutputSchema),
 	)
 	return newTool(definition, runner.Run)

@@ -11,7 +11,6 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
-	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
@@ -68,7 +67,7 @@ func (f *workspaceFiles) write(ws workspaces.Workspace, adds int, do func(*conta
 		return err
 	}
 	defer dir.Close()
-	if err := roomFor(ws, adds); err != nil {
+	if err := f.roomFor(ws, adds); err != nil {
 		return err
 	}
 	defer f.runner.Changed(ws)
@@ -76,11 +75,12 @@ func (f *workspaceFiles) write(ws workspaces.Workspace, adds int, do func(*conta
 }
 
 // roomFor holds writes to the quota that programs have.
-func roomFor(ws workspaces.Workspace, adds int) error {
+func (f *workspaceFiles) roomFor(ws workspaces.Workspace, adds int) error {
 	if adds < 0 {
 		return nil
 	}
-	most := workspaces.Usage{Bytes: sandbox.DefaultWorkspaceBytes - int64(adds), Files: sandbox.DefaultWorkspaceFiles - 1}
+	limits := f.runner.Limits.Of("")
+	most := workspaces.Usage{Bytes: limits.WorkspaceBytes - int64(adds), Files: limits.WorkspaceFiles - 1}
 	used := ws.Usage(most)
 	switch {
 	case used.Bytes > most.Bytes || used.Files > most.Files:

@@ -1,0 +1,46 @@
+package execution
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// defaultLongest is the default of Limits.Longest.
+const defaultLongest = 10 * time.Minute
+
+// Limits bound the runs of a skill. Zero fields mean the defaults.
+type Limits struct {
+	// Limits are those of one run; Timeout is that of a run that asks for no time
+	// of its own.
+	sandbox.Limits
+	// Longest is how much time a run may have, whatever it asks for. If zero, ten
+	// minutes.
+	Longest time.Duration
+}
+
+// LimitsOf returns the limits of the runs of a skill, and of those of no skill
+// where the name is empty. It is called by several goroutines.
+type LimitsOf func(skill string) Limits
+
+// Of returns the limits of a skill's runs, those of which nothing is said with
+// their defaults.
+func (of LimitsOf) Of(skill string) Limits {
+	var limits Limits
+	if of != nil {
+		limits = of(skill)
+	}
+	limits.Longest = cmp.Or(limits.Longest, defaultLongest)
+	limits.Timeout = min(cmp.Or(limits.Timeout, sandbox.DefaultTimeout), limits.Longest)
+	limits.WorkspaceBytes = cmp.Or(limits.WorkspaceBytes, sandbox.DefaultWorkspaceBytes)
+	limits.WorkspaceFiles = cmp.Or(limits.WorkspaceFiles, sandbox.DefaultWorkspaceFiles)
+	return limits
+}
+
+// run returns the limits of a run that asks for so much time, or for none.
+func (l Limits) run(asked time.Duration) sandbox.Limits {
+	limits := l.Limits
+	limits.Timeout = min(cmp.Or(asked, l.Timeout), l.Longest)
+	return limits
+}

@@ -1,0 +1,64 @@
+package server_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server"
+)
+
+// limited returns a client of a server whose runs are short, and those of the
+// skill hush shorter.
+func limited(t *testing.T, of func(skill string) server.Limits) *client {
+	t.Helper()
+	root := t.TempDir()
+	writeFile(t, filepath.Join(root, "note/SKILL.md"), []byte(noteSkill))
+	writeFile(t, filepath.Join(root, "hush/SKILL.md"), []byte("---\nname: hush\ndescription: Hushes.\n---\nHush.\n"))
+	f := newFixtureOf(t, root, func(opts *server.Options) { opts.Limits = of }, "toolset=workspace")
+	return f.connect(t)
+}
+
+// TestLimitsOfRuns: what the operator allows holds for every run, whatever a
+// call asks for, and for one skill more strictly.
+func TestLimitsOfRuns(t *testing.T) {
+	t.Parallel()
+	c := limited(t, func(skill string) server.Limits {
+		limits := server.Limits{Limits: sandbox.Limits{OutputBytes: 64}, Longest: time.Minute}
+		if skill == "hush" {
+			limits.Longest = 300 * time.Millisecond
+		}
+		return limits
+	})
+	for _, arguments := range []map[string]any{{"command": "sleep 600"}, {"command": "sleep 600", "timeoutMs": 50_000}} {
+		arguments["name"] = "hush"
+		a := c.call(t, "exec", arguments)
+		if a.code() != "execution_timeout" || !strings.Contains(a.text(), "No run may have more time") {
+			t.Errorf("%v: %s", arguments, a.text())
+		}
+	}
+	if a := c.call(t, "exec", map[string]any{"name": "note", "command": "sleep 600", "timeoutMs": 300}); !strings.Contains(a.text(), "Ask for more with timeoutMs") {
+		t.Errorf("%s", a.text())
+	}
+	if a := c.call(t, "exec", map[string]any{"name": "note", "command": "true", "timeoutMs": 60_001}); a.code() != "invalid_arguments" {
+		t.Errorf("%s", a.text())
+	}
+	if a := c.call(t, "exec", map[string]any{"name": "note", "command": "seq 1000"}); !strings.Contains(a.text(), "bytes left out") {
+		t.Errorf("%s", a.text())
+	}
+}
+
+// TestLimitOfWorkspace: what a workspace may hold is the operator's to say, for
+// the tools that write to it too.
+func TestLimitOfWorkspace(t *testing.T) {
+	t.Parallel()
+	c := limited(t, func(string) server.Limits { return server.Limits{Limits: sandbox.Limits{WorkspaceFiles: 2}} })
+	for i, want := range []string{"", "", "workspace_full"} {
+		a := c.call(t, "create_file", map[string]any{"description": "write", "path": string(rune('a' + i)), "file_text": "x"})
+		if a.code() != want {
+			t.Errorf("file %d: %s", i+1, a.text())
+		}
+	}
+}
