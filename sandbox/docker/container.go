@@ -39,13 +39,14 @@ type template struct {
 	processes   int
 
 	overlays []overlay
+	copies   []engine.Bind // of shares
 }
 
 func (of template) equal(other template) bool {
 	return of.skillDir == other.skillDir && of.workspace == other.workspace && of.private == other.private &&
 		of.ephemeral == other.ephemeral && of.user == other.user &&
 		of.memoryBytes == other.memoryBytes && of.processes == other.processes &&
-		slices.EqualFunc(of.overlays, other.overlays, overlay.equal)
+		slices.EqualFunc(of.overlays, other.overlays, overlay.equal) && slices.Equal(of.copies, other.copies)
 }
 
 // templateOf returns the template of a run.
@@ -57,7 +58,7 @@ func (b *Backend) templateOf(spec sandbox.Spec, by sharing) (template, error) {
 	of.skillDir, of.workspace, of.private = spec.SkillDir, spec.Workspace, scratch.Owned(spec)
 	var err error
 	of.user, err = userOf(of.workspace, of.private)
-	of.overlays = overlaysOf(spec.Shares, by, of.user)
+	of.overlays, of.copies = overlaysOf(spec.Shares, by, of.user), copiesOf(by)
 	return of, err
 }
 
@@ -72,7 +73,7 @@ func (of template) binds() (binds []engine.Bind) {
 			binds = append(binds, bind)
 		}
 	}
-	return binds
+	return append(binds, of.copies...)
 }
 
 // stat returns the identity of the directories that are shared.

@@ -144,6 +144,7 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 		return nil, errors.Join(err, b.release())
 	}
 	b.runner = process.NewRunner(b.describe(), options.Logger)
+	b.runner.ShowCopies(b.copies())
 	return b, nil
 }
 

@@ -8,6 +8,9 @@ func (b *Backend) AwaitWarm() { b.pool.work.Wait() }
 // SetAckTimeout replaces how long a container may take nothing.
 func (b *Backend) SetAckTimeout(timeout time.Duration) { b.ackTimeout = timeout }
 
+// DoWithoutOverlays has shares shown as where the engine mounts none.
+func (b *Backend) DoWithoutOverlays() { b.overlays.known = true }
+
 // CloseIdleConnections ends those to the engine that wait for the next request.
 func (b *Backend) CloseIdleConnections() { b.engine.Close() }
 

@@ -25,7 +25,7 @@ type overlay struct {
 // overlaysOf returns those of a run.
 func overlaysOf(shares []sandbox.Share, by sharing, user string) (overlays []overlay) {
 	for i, share := range shares {
-		if !by.shown(i) {
+		if by.way == byCopy || !by.shown(i) {
 			continue
 		}
 		o := overlay{target: share.Path, layers: share.Layers, user: user}

@@ -20,16 +20,16 @@ const timeoutGrace = 10 * time.Second
 func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
 	ephemeral := spec.Private == ""
 	return b.runner.Run(ctx, spec, func(spec sandbox.Spec) (process.Start, error) {
-		by := b.share(ctx, spec)
+		by := b.sharingOf(ctx, spec)
 		_, err := b.order(spec, by)
 		return func(ctx context.Context, streams *process.Streams) (process.Tree, error) {
 			for {
 				tree, err := b.startShared(ctx, spec, by, ephemeral, streams)
-				if !errors.Is(err, errNoOverlay) || by.way == byNone || ctx.Err() != nil {
+				if !errors.Is(err, errNoOverlay) || by.way >= byNone || ctx.Err() != nil {
 					return tree, err
 				}
 				b.log.Warn("what is shared cannot be shown as it was to be", "error", err)
-				by = shareBy(by.way+1, spec.Shares, notHere)
+				by = b.shareBy(by.way+1, spec.Shares, notHere)
 			}
 		}, err
 	})

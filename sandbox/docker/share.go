@@ -1,15 +1,17 @@
 package docker
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
 // systemDirs are where containers have what is not the user's: nothing can be
@@ -26,17 +28,18 @@ var userDirs = []string{"/usr/local/src", "/usr/src"}
 var topDirs = []string{"/home", "/opt", "/root", "/tmp", "/var"}
 
 // unshowable returns why a directory cannot be shown at its own path in a
-// container, or an empty string.
-func unshowable(dir string) string {
+// container, without a full stop, or an empty string. Binds reports what the
+// engine can.
+func unshowable(dir string, binds func(target string) bool) string {
 	within := func(of string) bool { return strings.HasPrefix(dir, of+"/") }
 	above := func(of string) bool { return dir == of || dir == "/" || strings.HasPrefix(of, dir+"/") }
 	switch {
-	case !utf8.ValidString(dir):
-		return "Its path is not UTF-8, which the engine does not take."
+	case !binds(dir):
+		return "The engine takes no path of such bytes"
 	case slices.ContainsFunc(userDirs, within):
 		return ""
 	case slices.ContainsFunc(systemDirs, within), slices.ContainsFunc(systemDirs, above), slices.Contains(topDirs, dir):
-		return "At its path containers have directories of their own."
+		return "At its path containers have directories of their own"
 	}
 	return ""
 }
@@ -49,6 +52,7 @@ const (
 	byOverlay way = iota // which the engine mounts
 	byReading            // an overlay in which nothing can be changed
 	byNone
+	byCopy // that the runner has made, and that nothing comes after
 )
 
 // sharing says what becomes of the shares of a run.
@@ -60,20 +64,22 @@ type sharing struct {
 
 // shareBy returns what becomes of shares where they are shown in a way; reason
 // says why it is not a better one.
-func shareBy(by way, shares []sandbox.Share, reason string) sharing {
+func (b *Backend) shareBy(by way, shares []sandbox.Share, reason string) sharing {
 	s := sharing{way: by, shares: shares}
 	for _, share := range shares {
-		s.shared = append(s.shared, sharedBy(by, share, reason))
+		s.shared = append(s.shared, sharedBy(by, share, unshowable(share.Path, b.engine.Binds), reason))
 	}
 	return s
 }
 
-func sharedBy(by way, share sandbox.Share, reason string) sandbox.Shared {
+// sharedBy returns what becomes of a share; own says why it cannot be shown in
+// any way, if it cannot.
+func sharedBy(by way, share sandbox.Share, own, reason string) sandbox.Shared {
 	access := share.Access
-	switch own := unshowable(share.Path); {
+	switch {
 	case access == sandbox.AccessOff: // for a reason that is known
 	case own != "":
-		access, reason = sandbox.AccessOff, own
+		access, reason = sandbox.AccessOff, own+"."
 	case by == byNone:
 		access = sandbox.AccessOff
 	case by == byReading && access == sandbox.AccessReview:
@@ -85,6 +91,31 @@ func sharedBy(by way, share sandbox.Share, reason string) sandbox.Shared {
 		return sandbox.Shared{Access: access, Reason: reason}
 	}
 	return sandbox.Shared{Path: share.Path, Access: access, Reason: reason}
+}
+
+// sharingOf returns what becomes of the shares of a run.
+func (b *Backend) sharingOf(ctx context.Context, spec sandbox.Spec) sharing {
+	if b.needsCopies(ctx, spec) {
+		return b.shareBy(byCopy, spec.Shares, "")
+	}
+	return b.shareBy(byOverlay, spec.Shares, "")
+}
+
+// needsCopies reports whether the shares of a run are shown as copies.
+func (b *Backend) needsCopies(ctx context.Context, spec sandbox.Spec) bool {
+	return len(spec.Shares) > 0 && !b.mountsOverlays(ctx)
+}
+
+// copies is how the runner makes those.
+func (b *Backend) copies() process.Copies {
+	how := process.Copies{
+		InTheirPlace: true, Needed: b.needsCopies,
+		Refuse: func(share sandbox.Share) string { return unshowable(share.Path, b.engine.Binds) },
+	}
+	if os.Geteuid() == 0 {
+		how.User = protocol.User
+	}
+	return how
 }
 
 // shown reports whether a share of that number is shown.
@@ -136,4 +167,14 @@ func inLayers(layers []string, name string) bool {
 		}
 	}
 	return false
+}
+
+// copiesOf returns the directories of copies of shares.
+func copiesOf(by sharing) (binds []engine.Bind) {
+	for i, share := range by.shares {
+		if by.way == byCopy && by.shown(i) {
+			binds = append(binds, engine.Bind{Source: share.Layers[0], Target: share.Path, ReadOnly: by.shared[i].Access == sandbox.AccessRead})
+		}
+	}
+	return binds
 }

@@ -19,13 +19,8 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/scratch"
 )
 
-// The reasons for which shares are not shown.
-const (
-	notHere    = "The engine cannot mount it: its file system, or that of the server's state, does not allow it."
-	noOverlays = "The engine cannot mount overlays of this machine's directories."
-	noPodman   = "Podman's service mounts no overlays for containers."
-	noCopies   = "The engine shares no directories with this machine."
-)
+// notHere is why a share is not shown as it was asked for.
+const notHere = "The engine cannot mount it: its file system, or that of the server's state, does not allow it."
 
 // overlayPath is where the container of the probe has an overlay, and overlayFile
 // an executable in it.
@@ -39,7 +34,7 @@ const (
 type overlays struct {
 	mu     sync.Mutex
 	known  bool
-	reason string // why not, or empty
+	mounts bool
 
 	emptyMu sync.Mutex
 	empty   *tempdir.Dir // or nil
@@ -48,37 +43,22 @@ type overlays struct {
 	used   map[string]template // the last with changes, by their directory
 }
 
-// share returns what becomes of the shares of a run.
-func (b *Backend) share(ctx context.Context, spec sandbox.Spec) sharing {
-	if len(spec.Shares) == 0 {
-		return sharing{}
-	}
-	if reason := b.whyNoOverlays(ctx); reason != "" {
-		return shareBy(byNone, spec.Shares, reason)
-	}
-	return shareBy(byOverlay, spec.Shares, "")
-}
-
-// whyNoOverlays returns the reason for which the engine mounts none, or an empty
-// string.
-func (b *Backend) whyNoOverlays(ctx context.Context) string {
-	switch {
-	case b.copying:
-		return noCopies
-	case b.engine.Podman:
-		return noPodman
+// mountsOverlays reports whether the engine mounts overlays of directories of this
+// machine. Podman's service takes no volumes that have no name.
+func (b *Backend) mountsOverlays(ctx context.Context) bool {
+	if b.copying || b.engine.Podman {
+		return false
 	}
 	b.overlays.mu.Lock()
 	defer b.overlays.mu.Unlock()
-	if b.overlays.known {
-		return b.overlays.reason
+	if !b.overlays.known {
+		err := b.probeOverlay(ctx)
+		if err != nil {
+			b.log.Warn("the engine mounts no overlays", "error", err)
+		}
+		b.overlays.known, b.overlays.mounts = ctx.Err() == nil, err == nil
 	}
-	if err := b.probeOverlay(ctx); err != nil {
-		b.log.Warn("the engine mounts no overlays", "error", err)
-		b.overlays.reason = noOverlays
-	}
-	b.overlays.known = ctx.Err() == nil
-	return b.overlays.reason
+	return b.overlays.mounts
 }
 
 // emptyDir returns a directory in which nothing is.
@@ -110,7 +90,7 @@ func (b *Backend) probeOverlay(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	of, err := b.templateOf(spec, shareBy(byOverlay, spec.Shares, ""))
+	of, err := b.templateOf(spec, b.shareBy(byOverlay, spec.Shares, ""))
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,15 @@ func TestShares(t *testing.T) {
 	sandboxtest.RunShares(t, open, sandboxtest.Shares{Most: sandbox.AccessReview, Text: true})
 }
 
+// Where the engine mounts no overlays, as Podman's, copies are bound.
+func TestSharesByCopies(t *testing.T) {
+	sandboxtest.RunShares(t, func(t testing.TB) sandbox.Backend {
+		backend := openWith(t, docker.Options{})
+		backend.DoWithoutOverlays()
+		return backend
+	}, sandboxtest.Shares{Most: sandbox.AccessReview, Text: true})
+}
+
 // volumes lists those with a label, by the docker command.
 func volumes(t *testing.T, label string) []string {
 	t.Helper()

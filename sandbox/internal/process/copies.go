@@ -35,20 +35,31 @@ type Copies struct {
 	// is, for one that is too large to be copied; the spec has it with its own
 	// path and layers then. If nil, none can.
 	InPlace func(sandbox.Share) bool
+	// InTheirPlace has programs see a copy at the path of the share.
+	InTheirPlace bool
+	// Needed reports whether a run shows its shares so; if nil, each does.
+	Needed func(ctx context.Context, spec sandbox.Spec) bool
+	// Refuse returns the reason for which a share is not shown at all, a sentence
+	// without its full stop, or an empty string. If nil, none is refused.
+	Refuse func(sandbox.Share) string
+	// Bound returns how many directories, files and links, and how many bytes, the
+	// copies of a run may have, each. If nil, the bounds are those of package
+	// layers.
+	Bound func(sandbox.Spec) (entries int, bytes int64)
 	// TooLarge ends the reason for which a share is off that is too large. If
 	// empty, nothing is added.
 	TooLarge string
 }
 
 // ShowCopies has the runner give programs copies of shares. In the spec that the
-// backend gets, the path of a share is where the program is to see it, and so is
-// its only layer.
+// backend gets, the path of a share is where the program is to see it, and its
+// only layer is the copy.
 func (r *Runner) ShowCopies(how Copies) { r.copies = &copies{Copies: how, log: r.log.Warn} }
 
 // showCopies puts copies in the place of a spec's shares, if that is how the
 // backend shows them. The error is that of ctx.
 func (r *Runner) showCopies(ctx context.Context, spec *sandbox.Spec, keep bool) (*shownCopies, error) {
-	if r.copies == nil {
+	if r.copies == nil || len(spec.Shares) == 0 || r.copies.Needed != nil && !r.copies.Needed(ctx, *spec) {
 		return nil, nil
 	}
 	return r.copies.show(ctx, spec, keep)
@@ -60,8 +71,8 @@ func (r *Runner) copiesOf(spec sandbox.Spec) (dirs []string) {
 		return nil
 	}
 	for _, share := range spec.Shares {
-		if r.copies.has(share.Path) {
-			dirs = append(dirs, share.Path)
+		if r.copies.has(share.Layers[0]) {
+			dirs = append(dirs, share.Layers[0])
 		}
 	}
 	return dirs
@@ -161,13 +172,17 @@ type shownCopies struct {
 // error is that of ctx.
 func (c *copies) show(ctx context.Context, spec *sandbox.Spec, keep bool) (*shownCopies, error) {
 	s := &shownCopies{copies: c, keep: keep, shares: spec.Shares}
+	bounds := layers.Options{User: c.User}
+	if c.Bound != nil {
+		bounds.Entries, bounds.Bytes = c.Bound(*spec)
+	}
 	spec.Shares = nil
 	for _, share := range s.shares {
 		shown := share
 		var made *copied
 		became := sandbox.Shared{Access: sandbox.AccessOff}
 		if share.Access != sandbox.AccessOff {
-			shown, became, made = c.showOne(ctx, share, spec.Private)
+			shown, became, made = c.showOne(ctx, share, spec.Private, bounds)
 		}
 		spec.Shares = append(spec.Shares, shown)
 		s.copied, s.shared = append(s.copied, made), append(s.shared, became)
@@ -180,19 +195,28 @@ func (c *copies) show(ctx context.Context, spec *sandbox.Spec, keep bool) (*show
 }
 
 // showOne copies a share, or finds another way to show it.
-func (c *copies) showOne(ctx context.Context, share sandbox.Share, private string) (shown sandbox.Share, became sandbox.Shared, made *copied) {
-	made, err := c.copy(ctx, share, private)
+func (c *copies) showOne(ctx context.Context, share sandbox.Share, private string, bounds layers.Options) (shown sandbox.Share, became sandbox.Shared, made *copied) {
+	if c.Refuse != nil {
+		if reason := c.Refuse(share); reason != "" {
+			share.Access = sandbox.AccessOff
+			return share, sandbox.Shared{Access: sandbox.AccessOff, Reason: reason + "."}, nil
+		}
+	}
+	made, err := c.copy(ctx, share, private, bounds)
 	reason := "It is a private copy, since this sandbox cannot mount overlays"
 	if errors.Is(err, layers.ErrNoChanges) {
 		c.log("changes to a directory of the user cannot be kept", "error", err)
 		share.Access = sandbox.AccessRead
-		made, err = c.copy(ctx, share, private)
+		made, err = c.copy(ctx, share, private, bounds)
 		reason = "It is a private copy, and there is no place to keep what programs change"
 	}
 	shown = share
 	switch {
 	case err == nil:
-		shown.Path, shown.Layers = made.dir, []string{made.dir}
+		shown.Layers = []string{made.dir}
+		if !c.InTheirPlace {
+			shown.Path = made.dir
+		}
 		if omitted := made.made.Omitted(); omitted > 0 {
 			reason += fmt.Sprintf("; %d files or directories that cannot be copied are missing in it", omitted)
 		}
@@ -216,7 +240,7 @@ func (c *copies) showOne(ctx context.Context, share sandbox.Share, private strin
 
 // copy returns a copy of a share, or the error of [layers.Merge]. What of an
 // earlier one cannot be used is made again.
-func (c *copies) copy(ctx context.Context, share sandbox.Share, private string) (*copied, error) {
+func (c *copies) copy(ctx context.Context, share sandbox.Share, private string, bounds layers.Options) (*copied, error) {
 	of := copyKey{private: private, path: share.Path, changes: share.Changes}
 	if share.Access != sandbox.AccessReview {
 		of.changes = ""
@@ -227,7 +251,8 @@ func (c *copies) copy(ctx context.Context, share sandbox.Share, private string) 
 			return nil, err
 		}
 		again := made.made != nil
-		made.made, err = layers.Merge(ctx, share, made.dir, layers.Options{User: c.User, Last: made.made})
+		bounds.Last = made.made
+		made.made, err = layers.Merge(ctx, share, made.dir, bounds)
 		if err == nil {
 			return made, nil
 		}

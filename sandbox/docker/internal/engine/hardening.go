@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	dockercontainer "github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
@@ -111,6 +112,14 @@ func (b Blueprint) hostConfig() *dockercontainer.HostConfig {
 // own, which it is not always allowed to, where none is given.
 const podmanUlimit = 16 << 10
 
+// podmanSeparators are what no path may have that Podman binds.
+const podmanSeparators = ",\"\r\n"
+
+// Binds reports whether the engine can bind something at a path.
+func (e *Engine) Binds(target string) bool {
+	return utf8.ValidString(target) && !(e.Podman && strings.ContainsAny(target, podmanSeparators))
+}
+
 // adaptToPodman changes what Podman takes otherwise than Docker.
 func adaptToPodman(h *dockercontainer.HostConfig) error {
 	h.MaskedPaths = nil // which it ignores
@@ -131,7 +140,7 @@ func adaptToPodman(h *dockercontainer.HostConfig) error {
 	for _, m := range h.Mounts {
 		// It puts the fields of a mount into one line, in which a path could
 		// go on with fields of its own.
-		if strings.ContainsAny(m.Source, ",\"\r\n") {
+		if strings.ContainsAny(m.Source+m.Target, podmanSeparators) {
 			return ErrPath
 		}
 	}
