@@ -28,7 +28,7 @@ func TestSharesByCopies(t *testing.T) {
 		backend := openWith(t, docker.Options{})
 		backend.DoWithoutOverlays()
 		return backend
-	}, sandboxtest.Shares{Most: sandbox.AccessReview, Text: true})
+	}, sandboxtest.Shares{Most: sandbox.AccessReview, Copies: true, Text: true})
 }
 
 // volumes lists those with a label, by the docker command.

@@ -224,7 +224,7 @@ func testShareQuota(t *testing.T, f *fixture) {
 			}
 		}
 		spec := p.spec(sandbox.AccessReview, filler+pause)
-		if filler == whiteouts && f.shares.Elsewhere {
+		if filler == whiteouts && (f.shares.Elsewhere || f.shares.Copies) {
 			spec.Shell = filler
 		}
 		spec.Limits = small()

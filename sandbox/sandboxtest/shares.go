@@ -17,6 +17,9 @@ type Shares struct {
 	// Discards reports that programs can change some of what they may only read,
 	// which is a copy: the next run sees nothing of that.
 	Discards bool
+	// Copies reports that programs change a copy, of which what is removed counts
+	// only once the run is over.
+	Copies bool
 	// Text reports that the path of a share has to be UTF-8.
 	Text bool
 }
