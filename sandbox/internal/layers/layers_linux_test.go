@@ -167,7 +167,7 @@ func newWorkbench(t testing.TB) *workbench {
 	b.upper = filepath.Join(b.share.Changes, sandbox.UpperDir)
 	check(t, errors.Join(os.MkdirAll(b.upper, 0o755), os.Mkdir(filepath.Join(b.share.Changes, sandbox.WorkDir), 0o700)))
 	// What is closed to its owner is so to who tidies up.
-	t.Cleanup(func() { tempdir.Remove(b.share.Changes) })
+	t.Cleanup(func() { errors.Join(tempdir.Remove(b.share.Changes), tempdir.Remove(b.user)) })
 	return b
 }
 

@@ -164,12 +164,12 @@ func (m *merger) clear(to dir, n, last *node) error {
 // keeps reports whether what has a name in the copy is what should be there.
 func (m *merger) keeps(wanted, last *node, is stamp) bool {
 	switch {
-	case wanted == nil || last == nil || last.stale || wanted.from.kind() != is.kind():
+	case wanted == nil || last == nil || wanted.from.kind() != is.kind():
 		return false
 	case is.isDir():
 		return last.to.isDir()
 	}
-	return is == last.to && wanted.from == last.from && wanted.layers[0] == last.layers[0]
+	return !last.stale && is == last.to && wanted.from == last.from && wanted.layers[0] == last.layers[0]
 }
 
 // entry copies a directory with all that is in it, a file or a link.
