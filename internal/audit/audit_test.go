@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,9 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skills-mcp/skills-mcp/internal/audit"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // open opens a log that is closed at the end of the test.
@@ -229,7 +232,7 @@ func TestHostileText(t *testing.T) {
 		for i := range many {
 			many[i], artifacts[i] = text, audit.File{Path: text, Size: 1 << 40, Digest: text}
 		}
-		input, err := json.Marshal(map[string]any{"name": text, text: text, "args": many, "stdin": text})
+		input, err := json.Marshal(map[string]any{"name": text, text: text, "args": many[:40], "stdin": text})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -333,5 +336,90 @@ func BenchmarkBeginEnd(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Rotated files that somebody compressed are read in their place.
+func TestCompressedFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	log := open(t, dir, audit.Options{})
+	if err := log.Append(audit.Record{Event: audit.Call, Tool: "new", Outcome: audit.OK}); err != nil {
+		t.Fatal(err)
+	}
+	const line = `{"v":1,"id":"0123456789abcdef","time":"2026-01-01T00:00:00Z","event":"call","tool":"old","outcome":"ok"}` + "\n"
+	var compressed bytes.Buffer
+	writer := gzip.NewWriter(&compressed)
+	_, err := writer.Write([]byte(line))
+	if err = errors.Join(err, writer.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{
+		"audit-2026-01-01T00-00-00.000000000-size.jsonl.gz": compressed.Bytes(),
+		"audit-2026-01-02T00-00-00.000000000-size.jsonl.gz": compressed.Bytes()[:compressed.Len()-6],
+		"audit-2026-01-03T00-00-00.000000000-size.jsonl.gz": []byte("no gzip"),
+		"other.jsonl": []byte(line),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader, err := audit.NewReader(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	var got []string
+	for record, err := range reader.Records() {
+		if err != nil {
+			got = append(got, "unreadable")
+			continue
+		}
+		got = append(got, record.Tool)
+	}
+	if diff := cmp.Diff([]string{"old", "old", "unreadable", "unreadable", "new"}, got); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
+	}
+}
+
+// locked returns a log whose lock another process has.
+func locked(t *testing.T) (dir string, log *audit.Log, lock *flock.Flock) {
+	t.Helper()
+	dir = t.TempDir()
+	log = open(t, dir, audit.Options{})
+	lock = flock.New(filepath.Join(dir, "audit.lock"))
+	if err := lock.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	return dir, log, lock
+}
+
+func TestLockIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	_, log, lock := locked(t)
+	written := make(chan error)
+	go func() { written <- log.Append(audit.Record{Event: audit.Call, Outcome: audit.OK}) }()
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLockIsNotWaitedForForEver(t *testing.T) {
+	t.Parallel()
+	testenv.Slow(t, "waits until the lock is given up for lost, 10 seconds")
+	dir, log, lock := locked(t)
+	err := log.Append(audit.Record{Event: audit.Call, Outcome: audit.OK})
+	var failed *audit.Error
+	if !errors.As(err, &failed) || failed.Reason() != "other processes do not let go of its lock" {
+		t.Errorf("refused with %v", err)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if records, _ := read(t, dir); len(records) != 0 {
+		t.Errorf("%d records", len(records))
 	}
 }

@@ -16,7 +16,7 @@ const (
 	maxInputBytes   = 4 << 10 // of all of it, encoded
 	maxValueBytes   = 256     // of a text that is recorded whole
 	shownHeadBytes  = 128     // of a longer one
-	scannedBytes    = 4 << 10 // of a text, in which secrets are looked for
+	scannedBytes    = 1 << 10 // of a text, in which secrets are looked for
 	minDigestBytes  = 64      // a shorter text could be guessed by its digest
 	maxInputEntries = 32      // of an object or array
 	maxInputDepth   = 4
