@@ -36,6 +36,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/recorder"
 	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
+	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 	"github.com/skills-mcp/skills-mcp/server/internal/tools"
 	"github.com/skills-mcp/skills-mcp/server/internal/updates"
@@ -77,6 +78,8 @@ type Options struct {
 	// Copies hold the skills as their programs see them. Required where
 	// Sandbox is set; the caller closes them.
 	Copies *staging.Copies
+	// Shares are the directories of the user that programs may work on.
+	Shares Shares
 	// Pinned are names of skills that the instructions list first.
 	Pinned []string
 	// Approval says what users are asked before it is done. In its zero value
@@ -108,6 +111,7 @@ type Server struct {
 	workspaces    *workspace.Access
 	updates       *updates.Updates
 	consent       *consent.Door
+	shares        *shares.Access
 	subscriptions client.Subscriptions
 }
 
@@ -137,7 +141,10 @@ func New(opts Options) (*Server, error) {
 	s.tools.Register(s.library)
 	s.publisher.Register(s.library)
 	if opts.Workspaces != nil {
-		opts.Workspaces.OnExpire(s.updates.WorkspaceExpired)
+		opts.Workspaces.OnExpire(func(handle string) {
+			s.updates.WorkspaceExpired(handle)
+			s.shares.Forget(handle)
+		})
 	}
 	return s, nil
 }
@@ -150,14 +157,15 @@ func (s *Server) furnish() (err error) {
 		Answered: answered(record), Now: opts.Now, Logger: s.log})
 	access := skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Consent: s.consent, Digests: &resources.Digests{}, Log: s.log}
 	s.workspaces = workspace.New(opts.Workspaces)
+	s.shares = shares.New(opts.Shares, s.log)
 	s.updates = &updates.Updates{Skills: access, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Log: s.log}
 	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Log: s.log,
 		Limits: func(skill string) sandbox.Limits { return execution.LimitsOf(opts.Limits).Of(skill).Limits }}
-	activations := activation.Writer{Skills: access, Requirements: requirements, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable}
-	s.publisher = &publish.Publisher{Skills: access, Workspaces: s.workspaces, Activation: activations,
+	activations := activation.Writer{Skills: access, Shares: s.shares, Requirements: requirements, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable}
+	s.publisher = &publish.Publisher{Skills: access, Workspaces: s.workspaces, Activation: activations, Shares: s.shares,
 		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Recorder: record, Log: s.log}
-	rooms := tools.Rooms{Skills: access, Workspaces: s.workspaces, Activation: activations, Runner: &execution.Runner{
-		Skills: access, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements, Consent: s.consent,
+	rooms := tools.Rooms{Skills: access, Workspaces: s.workspaces, Activation: activations, Shares: s.shares, Door: s.consent, Runner: &execution.Runner{
+		Skills: access, Shares: s.shares, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements, Consent: s.consent,
 		Limits: opts.Limits, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable, Changed: s.updates.WorkspaceChanged, Log: s.log,
 	}}
 	all := tools.Basic(rooms)
@@ -201,6 +209,7 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	s.updates.Hook(hooks)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		s.workspaces.Forget(session.SessionID())
+		s.shares.ForgetSession(session.SessionID())
 		s.consent.Forget(session.SessionID())
 	})
 	router.HookErrors(hooks, s.log)

@@ -27,7 +27,7 @@ func TestTools(t *testing.T) {
 	t.Parallel()
 	base := listTools(t)
 	all := listTools(t, "toolset=workspace")
-	if len(base) != 4 || len(all) != 8 {
+	if len(base) != 5 || len(all) != 9 {
 		t.Fatalf("%d tools, and %d with a toolset", len(base), len(all))
 	}
 	for _, tool := range base {

@@ -13,8 +13,10 @@ import (
 // isTerminal reports whether what is written is shown on a terminal.
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	return ok && isTerminalFd(file.Fd())
 }
+
+func isTerminalFd(fd uintptr) bool { return term.IsTerminal(int(fd)) }
 
 // escaped shows what a terminal would obey: control characters, C1 too, and
 // those that turn the direction of writing or begin a line. Line breaks, those

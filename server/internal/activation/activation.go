@@ -21,6 +21,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
+	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -31,6 +32,8 @@ const maxListedFiles = 200
 type Writer struct {
 	Skills       skills.Access
 	Requirements *requirement.Finder
+	// Shares are the user's own directories; nil for none.
+	Shares *shares.Access
 	// Sandbox runs programs. If nil, Unavailable says why.
 	Sandbox     sandbox.Backend
 	Unavailable string
@@ -84,7 +87,7 @@ func (p *page) write(ctx context.Context, read skills.Instructions) error {
 		return err
 	}
 	p.writeTools()
-	p.writeRights()
+	p.writeRights(ctx)
 	p.writeScripts(read.Body)
 	if p.Sandbox != nil && (p.Skills.Policy.Mode == policy.Log || p.grants.Execute()) {
 		if missing := requirement.Text(p.Requirements.OfSkill(ctx, p.skill, p.files)); missing != "" {
@@ -154,7 +157,7 @@ func compact(raw []byte) string {
 }
 
 // writeRights says what the skill may do and what runs it.
-func (p *page) writeRights() {
+func (p *page) writeRights(ctx context.Context) {
 	if p.grants != nil {
 		entries := "nothing"
 		if list := p.grants.Entries(); len(list) > 0 {
@@ -170,8 +173,18 @@ func (p *page) writeRights() {
 		return
 	}
 	info := p.Sandbox.Info()
-	fmt.Fprintf(p, "Execution: exec runs scripts with this skill's directory at %s (do not write there) and a workspace at %s, where programs start and leave their results. Sandbox: %s, tier %s. %s\n",
-		info.SkillDir, info.Workspace, info.Backend, info.Tier, info.Notice)
+	start, project := ", where programs start and leave their results", p.Shares.Project(ctx)
+	if project != nil {
+		start = ""
+	}
+	fmt.Fprintf(p, "Execution: exec runs scripts with this skill's directory at %s (do not write there) and a workspace at %s%s. Sandbox: %s, tier %s. %s\n",
+		info.SkillDir, info.Workspace, start, info.Backend, info.Tier, info.Notice)
+	if project != nil {
+		fmt.Fprintf(p, "Project: %s, $PROJECT to programs, which start there. %s\n", display.Path(project.Path), project.Mode.Sentence())
+	}
+	for _, other := range p.Shares.Further() {
+		fmt.Fprintf(p, "Shared too: %s. %s\n", display.Path(other.Path), other.Mode.Sentence())
+	}
 }
 
 // withArguments puts in what the user said: every placeholder is replaced;

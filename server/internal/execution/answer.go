@@ -15,6 +15,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
@@ -49,6 +50,7 @@ var OutputSchema = json.RawMessage(`{
     "artifactsOmitted": {"type": "integer", "description": "How many more there were: beyond the limit, links, special files."},
     "leftBehind": {"type": "array", "items": {"type": "string"}, "description": "Names of processes that still ran when the program had ended, and were ended then: what they offered is gone."},
     "leftBehindOmitted": {"type": "integer", "description": "How many more of them there were."},
+    ` + shares.ReportSchema + `,
     "sandbox": {"type": "object", "properties": {
       "backend": {"type": "string"}, "tier": {"type": "string"}, "notice": {"type": "string"}
     }, "required": ["backend", "tier", "notice"]},
@@ -77,6 +79,7 @@ type output struct {
 	LeftOmitted      int              `json:"leftBehindOmitted,omitempty"`
 	Sandbox          sandboxInfo      `json:"sandbox"`
 	Error            *failure.Failure `json:"error,omitempty"`
+	shares.Report
 	// What is long comes last, so that a host that cuts loses only of it.
 	Stdout string `json:"stdout"`
 	Stderr string `json:"stderr"`
@@ -96,33 +99,45 @@ type sandboxInfo struct {
 	Notice  string `json:"notice"`
 }
 
-// answer returns a run's outcome as structure, as text and as links. The
-// digest is that of the skill as the program saw it, or empty; the advice adds
-// to what to do next where the run failed; longest says that no run may have
-// more time.
-func answer(ws workspaces.Workspace, digest string, approval consent.Answer, result sandbox.Result, advice string, longest bool) *mcp.CallToolResult {
+// ran is a run that has ended.
+type ran struct {
+	// digest is that of the skill as the program saw it, or empty.
+	digest   string
+	approval consent.Answer
+	result   sandbox.Result
+	shared   shares.Report
+	// advice adds to what to do next where the run failed; longest says that no
+	// run may have more time.
+	advice  string
+	longest bool
+}
+
+// answer returns a run's outcome as structure, as text and as links.
+func answer(ws workspaces.Workspace, ran ran) *mcp.CallToolResult {
+	result := ran.result
 	out := output{
 		Status:           result.Status,
 		Signal:           result.Signal,
 		DurationMs:       result.Duration.Milliseconds(),
-		SkillDigest:      digest,
+		SkillDigest:      ran.digest,
 		Workspace:        ws.Handle,
-		Approval:         approvalOf(approval),
+		Approval:         approvalOf(ran.approval),
 		Artifacts:        []artifact{},
 		ArtifactsOmitted: result.ArtifactsOmitted,
 		LeftOmitted:      result.LeftBehindOmitted,
 		Sandbox:          sandboxInfo{result.Info.Backend, result.Info.Tier, result.Info.Notice},
 		Error:            runFailure(result),
+		Report:           ran.shared,
 	}
-	if result.Status == sandbox.TimedOut && longest {
+	if result.Status == sandbox.TimedOut && ran.longest {
 		out.Error.Hint = "No run may have more time: ask for less work at once."
 	}
 	switch {
-	case out.Error == nil || advice == "":
+	case out.Error == nil || ran.advice == "":
 	case result.Status == sandbox.TimedOut: // more time would not help
-		out.Error.Hint = advice
+		out.Error.Hint = ran.advice
 	default:
-		out.Error.Hint += " " + advice
+		out.Error.Hint += " " + ran.advice
 	}
 	for _, name := range result.LeftBehind {
 		out.LeftBehind = append(out.LeftBehind, display.Line(strings.ToValidUTF8(name, "\uFFFD")))
@@ -239,6 +254,7 @@ func (o output) text() string {
 		}
 		fmt.Fprintf(&text, "ended with the program, %d %s that still ran: %s\n", n, noun, o.leftBehind())
 	}
+	o.Report.WriteText(&text)
 	fmt.Fprintf(&text, "workspace %s, %d ms, ", o.Workspace, o.DurationMs)
 	if o.SkillDigest != "" {
 		fmt.Fprintf(&text, "skill %s, ", truncate.After(o.SkillDigest, shownDigest))

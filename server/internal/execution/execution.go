@@ -21,15 +21,18 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
+	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
 // Runner runs programs. It is safe for use by several goroutines.
 type Runner struct {
-	Skills       skills.Access
-	Workspaces   *workspace.Access
-	Copies       *staging.Copies
+	Skills     skills.Access
+	Workspaces *workspace.Access
+	Copies     *staging.Copies
+	// Shares are the user's own directories; nil for none.
+	Shares       *shares.Access
 	Requirements *requirement.Finder
 	// Consent is what every run passes before it begins.
 	Consent *consent.Door
@@ -47,6 +50,9 @@ type Runner struct {
 // client: the program was not started.
 func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error) {
 	p.Script = r.inSkill(p.Script)
+	if err := r.chooseDir(ctx, &p); err != nil {
+		return nil, err
+	}
 	prepared, err := r.prepare(ctx, p)
 	if err != nil {
 		return nil, err
@@ -74,7 +80,7 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 			spec.Progress(missing)
 		}
 	}
-	result, err := r.runIn(ctx, ws, *spec)
+	result, report, err := r.runIn(ctx, ws, p.Skill, *spec)
 	if err != nil {
 		return nil, err
 	}
@@ -82,16 +88,42 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 		"status", result.Status, "exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier,
 		"approval", approval.Outcome, "scope", approval.Scope)
 	record(ctx, ws, prepared.digest(), result, runFailure(result))
-	return answer(ws, prepared.digest(), approval, result, r.advice(ctx, prepared, result), prepared.longest), nil
+	return answer(ws, ran{
+		digest: prepared.digest(), approval: approval, result: result, shared: report, advice: r.advice(ctx, prepared, result), longest: prepared.longest,
+	}), nil
 }
 
-// runIn runs a program in a workspace, of whose changes subscribers hear before
+// chooseDir has programs start in the project, where there is one.
+func (r *Runner) chooseDir(ctx context.Context, p *Program) error {
+	switch {
+	case p.Cwd == "" && r.Shares.Project(ctx) != nil:
+		p.Cwd = inProject
+	case p.Cwd == inProject && r.Shares.Project(ctx) == nil:
+		return failure.New(failure.InvalidArguments, "Leave `cwd` out, so that the program starts in the workspace, or tell the user to name the project with --project.",
+			"there is no project to start in")
+	}
+	return nil
+}
+
+// runIn runs a program in a workspace, with the user's directories, of whose
+// changes the report tells. Subscribers hear of those of the workspace before
 // anything else is done about it.
-func (r *Runner) runIn(ctx context.Context, ws workspaces.Workspace, spec sandbox.Spec) (sandbox.Result, error) {
+func (r *Runner) runIn(ctx context.Context, ws workspaces.Workspace, skill string, spec sandbox.Spec) (sandbox.Result, shares.Report, error) {
 	defer ws.Acquire()()
 	defer r.Changed(ws)
 	defer request.Idle(ctx)()
-	return r.Sandbox.Run(ctx, spec)
+	lease, err := r.Shares.Lend(ctx, ws, skill)
+	if err != nil {
+		return sandbox.Result{}, shares.Report{}, err
+	}
+	lease.Specify(&spec)
+	result, err := r.Sandbox.Run(ctx, spec)
+	lease.Release()
+	if err != nil {
+		return sandbox.Result{}, shares.Report{}, err
+	}
+	// What a run changed is told also where the caller has gone meanwhile.
+	return result, lease.Report(context.WithoutCancel(ctx), result.Shared), nil
 }
 
 // advice says what may be behind a program's failure.

@@ -31,6 +31,9 @@ type Program struct {
 	Why string `json:"-"`
 }
 
+// inProject is the [Program.Cwd] of programs that start in the user's project.
+const inProject = "project"
+
 // check checks what a schema without root-level alternatives cannot say.
 func (p Program) check() error {
 	given := 0
@@ -59,8 +62,8 @@ func (run *prepared) plan(p Program) error {
 		return err
 	}
 	run.spec = sandbox.Spec{
-		InSkill: p.Cwd == "skill",
-		Limits:  sandbox.Limits{Timeout: time.Duration(p.TimeoutMs) * time.Millisecond},
+		InSkill: p.Cwd == "skill", InProject: p.Cwd == inProject,
+		Limits: sandbox.Limits{Timeout: time.Duration(p.TimeoutMs) * time.Millisecond},
 	}
 	if p.Stdin != nil {
 		run.spec.Stdin = []byte(*p.Stdin)

@@ -17,6 +17,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes"
 	"github.com/skills-mcp/skills-mcp/sandbox/queue"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
@@ -67,6 +68,13 @@ var (
 	ConsentUsed        = meaning("consent_used", "The `requestState` was used before, or given up for later ones.")
 	ConsentBusy        = meaning("consent_busy", "Too many questions wait for an answer of the user.")
 	AuditFailed        = meaning("audit_failed", "The call could not be recorded in the audit log, so nothing was done, or the result is withheld.")
+	ChangesUnknown     = meaning("changes_unknown", "No change set of what this server shows has that id.")
+	ChangesExpired     = meaning("changes_expired", "The change set was removed after a week without use.")
+	ChangesStale       = meaning("changes_stale", "The change set holds something else now than what was looked at.")
+	ChangesApplied     = meaning("changes_applied", "The changes were applied already.")
+	ChangesBusy        = meaning("changes_busy", "A program, or another apply, uses the change set.")
+	ChangesTooLarge    = meaning("changes_too_large", "The change set holds more than can be looked at or applied at once.")
+	ChangesUnusable    = meaning("changes_unusable", "The directory that the changes are about, or the one that keeps them, cannot be used as it is.")
 	Internal           = meaning("internal_error", "A fault of the server; its log says more.")
 )
 
@@ -141,6 +149,12 @@ func Of(err error) *Failure {
 		return &Failure{Code: SandboxBusy, Message: "too many programs are waiting to be run", Hint: "Wait until some of yours have ended, then try again.", Cause: err}
 	case errors.Is(err, sandbox.ErrUnavailable), errors.Is(err, workspaces.ErrClosed), errors.Is(err, staging.ErrClosed):
 		return &Failure{Code: SandboxUnavailable, Message: "the sandbox cannot run anything now", Hint: "Do the task without running scripts, or ask the user to restart skills-mcp.", Cause: err}
+	case errors.Is(err, changes.ErrUnknown), errors.Is(err, changes.ErrExpired), errors.Is(err, changes.ErrStale),
+		errors.Is(err, changes.ErrApplied), errors.Is(err, changes.ErrBusy), errors.Is(err, changes.ErrTooLarge):
+		return ofChanges(err)
+	case errors.Is(err, changes.ErrTargetGone), errors.Is(err, changes.ErrTargetReplaced), errors.Is(err, changes.ErrTargetUnusable),
+		errors.Is(err, changes.ErrState), errors.Is(err, changes.ErrUnsupported):
+		return unusableChanges(err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Failure{Code: ExecutionCanceled, Message: "the request was canceled", Cause: err}
 	}

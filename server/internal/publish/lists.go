@@ -74,5 +74,8 @@ func templates() []mcp.ResourceTemplate {
 		mcp.NewResourceTemplate("workspace://{handle}/{+file}", "workspace-file",
 			mcp.WithTemplateTitle("File of a workspace"),
 			mcp.WithTemplateDescription("A file that a program of a skill left in its workspace, as exec linked it.")),
+		mcp.NewResourceTemplate("changes://{id}/{+file}", "held-change",
+			mcp.WithTemplateTitle("Held change of the user's project"),
+			mcp.WithTemplateDescription("New content of a file that programs changed and that is not applied yet; changes://{id} alone is a unified diff of all.")),
 	}
 }

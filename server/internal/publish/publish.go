@@ -18,6 +18,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/recorder"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
+	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
@@ -27,6 +28,8 @@ type Publisher struct {
 	Skills     skills.Access
 	Workspaces *workspace.Access
 	Activation activation.Writer
+	// Shares has the change sets of the user's directories; nil for none.
+	Shares *shares.Access
 	// Pinned are names of skills that the instructions list first.
 	Pinned []string
 	// CompatIndex serves skill://index.json, as drafts of the Skills

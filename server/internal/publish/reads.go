@@ -11,11 +11,12 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
-// read reads a skill:// or workspace:// URI whole.
+// read reads a skill://, workspace:// or changes:// URI whole.
 func (p *Publisher) read(ctx context.Context, uri string) (mcp.ResourceContents, error) {
 	if strings.HasPrefix(uri, workspace.Scheme) {
 		dir, file, err := p.Workspaces.OpenURI(uri)
@@ -24,6 +25,9 @@ func (p *Publisher) read(ctx context.Context, uri string) (mcp.ResourceContents,
 		}
 		defer dir.Close()
 		return wholeFile(ctx, dir, file, uri)
+	}
+	if strings.HasPrefix(uri, shares.Scheme) {
+		return p.readChanges(ctx, uri)
 	}
 	if uri == compatIndexURI && p.CompatIndex {
 		return compatIndexContents(p.Skills.Snapshot())
@@ -41,6 +45,19 @@ func (p *Publisher) read(ctx context.Context, uri string) (mcp.ResourceContents,
 	}
 	defer dir.Close()
 	return wholeFile(ctx, dir, file, uri)
+}
+
+// readChanges reads the diff of a change set, or the new content of a file.
+func (p *Publisher) readChanges(ctx context.Context, uri string) (mcp.ResourceContents, error) {
+	content, err := p.Shares.OpenURI(ctx, uri)
+	if err != nil {
+		return nil, err
+	}
+	if content.Dir == nil {
+		return mcp.TextResourceContents{URI: uri, MIMEType: "text/x-diff", Text: strings.ToValidUTF8(content.Diff, "\uFFFD")}, nil
+	}
+	defer content.Dir.Close()
+	return wholeFile(ctx, content.Dir, content.File, uri)
 }
 
 // wholeFile reads a file, for which there are no pages here: up to the limit of

@@ -1,10 +1,12 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
@@ -38,17 +41,18 @@ type readArguments struct {
 type reader struct {
 	skills     skills.Access
 	workspaces *workspace.Access
+	shares     *shares.Access
 	// executable reports that programs can be run, which find files by a path.
 	executable bool
 }
 
 func readResource(r reader) Tool {
 	definition := define("readResource", reads, "Read a skill's file",
-		"Read one file of a skill, or list a directory of it, when its instructions point there. Text comes in pages, images as images, other binaries as base64, long ones as a link. Also reads a result file that exec linked: give its workspace:// URI as `path`.",
+		"Read one file of a skill, or list a directory of it, when its instructions point there. Text comes in pages, images as images, other binaries as base64, long ones as a link. Also reads a result file that exec linked: give its workspace:// URI as `path`; and held changes of the user's files: changes://<id> is a diff, changes://<id>/<path> a file.",
 		400_000,
 		skillNameArgument,
 		mcp.WithString("path", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(8192),
-			mcp.Description("Path relative to the skill's directory, such as references/guide.md; \".\" lists the skill. Or a workspace:// URI from exec.")),
+			mcp.Description("Path relative to the skill's directory, such as references/guide.md; \".\" lists the skill. Or a workspace:// or changes:// URI from exec.")),
 		mcp.WithInteger("offset", mcp.Min(0),
 			mcp.Description("First byte to read, from 0; take it from the notice of the page before.")),
 		mcp.WithInteger("length", mcp.Min(0),
@@ -64,6 +68,9 @@ func (r reader) read(ctx context.Context, arguments readArguments) (*mcp.CallToo
 	}
 	if strings.HasPrefix(arguments.Path, workspace.Scheme) {
 		return r.readArtifact(ctx, skill, arguments)
+	}
+	if strings.HasPrefix(arguments.Path, shares.Scheme) {
+		return r.readChanges(ctx, arguments)
 	}
 	file, err := contained.Clean(arguments.Path)
 	if err != nil {
@@ -92,6 +99,37 @@ func (r reader) readArtifact(ctx context.Context, skill *catalog.Skill, argument
 		return nil, err
 	}
 	return r.readPath(ctx, dir, file, linked{arguments.Path, "$WORKSPACE/" + file}, arguments)
+}
+
+// readChanges reads what programs changed in the user's directories and is not
+// applied yet: a diff, or a file.
+func (r reader) readChanges(ctx context.Context, arguments readArguments) (*mcp.CallToolResult, error) {
+	content, err := r.shares.OpenURI(ctx, arguments.Path)
+	if err != nil {
+		return nil, err
+	}
+	if content.Dir == nil {
+		return diffPage(content.Diff, arguments), nil
+	}
+	defer content.Dir.Close()
+	return r.readPath(ctx, content.Dir, content.File, linked{arguments.Path, content.File}, arguments)
+}
+
+// diffPage returns a page of a diff.
+func diffPage(diff string, arguments readArguments) *mcp.CallToolResult {
+	diff = strings.ToValidUTF8(diff, "\uFFFD")
+	size := int64(len(diff))
+	from := min(arguments.Offset, size)
+	length := cmp.Or(min(arguments.Length, maxTextPageBytes), maxTextPageBytes)
+	to := min(from+length, size)
+	for to < size && to > from && !utf8.RuneStart(diff[to]) {
+		to--
+	}
+	page := contained.Content{Text: true, Data: []byte(diff[from:to]), Offset: from, Size: size}
+	if to < size {
+		page.Next = to
+	}
+	return textPage(page)
 }
 
 // linked is where a file can be had whole.

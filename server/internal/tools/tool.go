@@ -13,8 +13,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/activation"
+	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
@@ -31,15 +33,18 @@ type Rooms struct {
 	Workspaces *workspace.Access
 	Activation activation.Writer
 	Runner     *execution.Runner
+	Shares     *shares.Access
+	Door       *consent.Door
 }
 
 // Basic returns the tools that are always there.
 func Basic(rooms Rooms) []Tool {
 	return []Tool{
 		activate(rooms.Activation),
-		readResource(reader{rooms.Skills, rooms.Workspaces, rooms.Runner.Sandbox != nil}),
+		readResource(reader{rooms.Skills, rooms.Workspaces, rooms.Shares, rooms.Runner.Sandbox != nil}),
 		exec(rooms.Runner),
 		findSkills(rooms.Skills),
+		applyChanges(applier{rooms.Shares, rooms.Door}),
 	}
 }
 

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/skills-mcp/skills-mcp/internal/statedir"
+	"github.com/skills-mcp/skills-mcp/policy/paths"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes"
+	"github.com/skills-mcp/skills-mcp/server"
+)
+
+// openChangeStore opens the change sets of this user.
+func openChangeStore(log *slog.Logger) (*changes.Store, error) {
+	dir, err := statedir.Path("changes")
+	if err != nil {
+		return nil, err
+	}
+	return changes.Open(dir, changes.Options{Logger: log})
+}
+
+// openChanges opens the change sets for a command.
+func (s *settings) openChanges(stderr io.Writer) (*changes.Store, error) {
+	log, err := newLogger(stderr, "warn", s.logFormat)
+	if err != nil {
+		return nil, err
+	}
+	return openChangeStore(log)
+}
+
+// judgedSet is a change set, and what refuses changes in it.
+type judgedSet struct {
+	*changes.Set
+	judge changes.Judge
+}
+
+// openSet opens the change set of an id, under the rules of the configuration.
+func (s *settings) openSet(store *changes.Store, id string) (*judgedSet, error) {
+	rules, err := s.pathRules()
+	if err != nil {
+		return nil, err
+	}
+	set, err := store.Open(id)
+	if errors.Is(err, changes.ErrUnknown) {
+		return nil, usageError{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &judgedSet{set, server.Judge(rules, set)}, nil
+}
+
+// pathRules returns what is hidden and protected of the user's files.
+func (s *settings) pathRules() (paths.Rules, error) { return paths.New(paths.Options{}) }

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/changes"
+)
+
+const undoLong = `Take back what was applied to your files.
+
+Without ID it lists what can be taken back, the newest first. A file that is not
+as it was written any more stays as it is, and the exit code is 1.`
+
+func newUndoCommand(flags *settings) *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:     "undo [--json] [ID]",
+		Short:   "Take back what was applied to your files",
+		Long:    undoLong,
+		Example: "  skills-mcp undo\n  skills-mcp undo ap-0123456789abcdef",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			store, err := flags.openChanges(command.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return listApplied(command, store, asJSON)
+			}
+			outcome, err := store.Undo(command.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return printOutcome(command.OutOrStdout(), outcome)
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print JSON; for the list")
+	return command
+}
+
+func listApplied(command *cobra.Command, store *changes.Store, asJSON bool) error {
+	all, err := store.Applied()
+	if err != nil {
+		return err
+	}
+	out := command.OutOrStdout()
+	if asJSON {
+		return printJSON(out, append([]changes.Applied{}, all...))
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(out, "Nothing was applied that could be taken back.")
+		return err
+	}
+	for _, applied := range all {
+		fmt.Fprintf(out, "%s  %s  %d changes in %s", applied.ID, applied.When.Local().Format(time.DateTime), len(applied.Changes), printable(applied.Target.Path))
+		if applied.Interrupted {
+			fmt.Fprint(out, ", interrupted")
+		}
+		if !applied.Undone.IsZero() {
+			fmt.Fprintf(out, ", taken back %s", applied.Undone.Local().Format(time.DateTime))
+		}
+		fmt.Fprintln(out)
+	}
+	return nil
+}

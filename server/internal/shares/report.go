@@ -1,0 +1,160 @@
+package shares
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes"
+)
+
+// maxReported is how many changes of one set a result lists.
+const maxReported = 100
+
+// Report is what a run's result says about the user's directories.
+type Report struct {
+	// Project is nil where there is none.
+	Project *Shown `json:"project,omitempty"`
+	// Shares are the other directories.
+	Shares []Shown `json:"shares,omitempty"`
+	// Changes are those of the project, or of the first directory that has any
+	// where the project has none; OtherChanges are those of the others.
+	Changes      *ChangeSet  `json:"changes,omitempty"`
+	OtherChanges []ChangeSet `json:"otherChanges,omitempty"`
+}
+
+// Shown is a directory as a run saw it.
+type Shown struct {
+	// Path is where programs saw it.
+	Path   string `json:"path,omitempty"`
+	Access Mode   `json:"access"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// off is the access to what was not shown.
+const off Mode = "off"
+
+// ChangeSet is what is held of one directory.
+type ChangeSet struct {
+	ID string `json:"id"`
+	// Of is the user's directory.
+	Of      string           `json:"of"`
+	Held    []changes.Change `json:"held"`
+	Omitted int              `json:"heldOmitted,omitempty"`
+	// Refused cannot be applied, ever.
+	Refused        []changes.Refusal `json:"refused,omitempty"`
+	RefusedOmitted int               `json:"refusedOmitted,omitempty"`
+	// Applied was written to the directory when the run ended, as the operator
+	// allowed beforehand; Conflicts should have been.
+	Applied   []changes.Change  `json:"applied,omitempty"`
+	Conflicts []changes.Refusal `json:"conflicts,omitempty"`
+	Undo      string            `json:"undo,omitempty"`
+	// Fault says why the set cannot be looked at, or was not applied.
+	Fault string `json:"fault,omitempty"`
+}
+
+// Report returns what became of the directories in a run that saw them as the
+// sandbox says, and applies what needs no consent. The lease is released.
+func (l *Lease) Report(ctx context.Context, shared []sandbox.Shared) Report {
+	var report Report
+	var sets []ChangeSet
+	for i, lent := range l.loans {
+		shown := Shown{Access: off, Reason: sentence(lent.fault)}
+		if lent.fault == nil && len(shared) > 0 {
+			shown, shared = shownAs(lent.of, shared[0]), shared[1:]
+		}
+		if i == 0 && l.project {
+			report.Project = &shown
+		} else {
+			report.Shares = append(report.Shares, shown)
+		}
+		if lent.set != nil {
+			if set := l.access.settle(ctx, lent); set != nil {
+				sets = append(sets, *set)
+			}
+		}
+	}
+	if len(sets) > 0 {
+		report.Changes, report.OtherChanges = &sets[0], sets[1:]
+	}
+	return report
+}
+
+func shownAs(of Directory, as sandbox.Shared) Shown {
+	shown := Shown{Path: as.Path, Access: Mode(as.Access), Reason: as.Reason}
+	if as.Access == sandbox.AccessReview {
+		shown.Access = of.Mode
+	}
+	return shown
+}
+
+// settle applies what needs no consent and returns what is held then; nil where
+// there is nothing.
+func (a *Access) settle(ctx context.Context, l *loan) *ChangeSet {
+	set := &ChangeSet{Of: l.of.Path}
+	judge := Judge(a.Rules, l.set)
+	held, err := l.set.Held(ctx, judge)
+	if err == nil {
+		if free := a.free(l.of, held); len(free) > 0 {
+			var outcome changes.Outcome
+			outcome, err = l.set.Apply(ctx, held.ID, free, judge)
+			if err == nil {
+				held = outcome.Remaining
+				set.Applied, set.Conflicts, set.Undo = outcome.Applied, outcome.Conflicts, outcome.Undo
+			}
+			if stale := (*changes.StaleError)(nil); errors.As(err, &stale) { // another run has changed it
+				held, err = stale.Held, nil
+			}
+		}
+	}
+	if err != nil {
+		a.log.Warn("changes cannot be looked at or applied", "path", l.of.Path, "error", err)
+		set.Fault = sentence(err)
+	}
+	if held.Empty() && len(set.Applied) == 0 && set.Fault == "" {
+		return nil
+	}
+	set.ID = held.ID
+	set.Held, set.Omitted = bounded(held.Files, held.OmittedFiles)
+	set.Refused, set.RefusedOmitted = bounded(held.Refused, held.OmittedRefused)
+	return set
+}
+
+// free returns what of the held changes is applied without asking.
+func (a *Access) free(of Directory, held changes.Held) (free []string) {
+	for _, change := range held.Files {
+		if change.Conflict == "" && (of.Mode == Write || a.Rules.Writable(of.Prefix+change.Path, kindOf(change))) {
+			free = append(free, change.Path)
+		}
+	}
+	return slices.Compact(free)
+}
+
+func bounded[T any](list []T, omitted int) ([]T, int) {
+	if len(list) <= maxReported {
+		return list, omitted
+	}
+	return list[:maxReported], omitted + len(list) - maxReported
+}
+
+// sentence is an error as clients may see it: those that say what to do have no
+// host paths in them.
+func sentence(err error) string {
+	if err == nil {
+		return ""
+	}
+	for _, known := range shownErrors {
+		if errors.Is(err, known) {
+			return strings.ToUpper(known.Error()[:1]) + known.Error()[1:] + "."
+		}
+	}
+	return "It cannot be shown; the server's log says why."
+}
+
+// shownErrors have messages for people.
+var shownErrors = []error{
+	changes.ErrUnsupported, changes.ErrBusy, changes.ErrTooLarge, changes.ErrTargetGone, changes.ErrTargetReplaced,
+	changes.ErrTargetUnusable, changes.ErrState,
+}

@@ -1,0 +1,34 @@
+package shares
+
+// Schemas of what results hold.
+const (
+	ChangeSchema = `{"type": "object", "properties": {
+      "path": {"type": "string", "description": "Relative to the directory."},
+      "kind": {"type": "string", "enum": ["added", "modified", "deleted", "mode"]},
+      "mode": {"type": "integer"}, "size": {"type": "integer"}, "digest": {"type": "string"}, "link": {"type": "string"},
+      "conflict": {"type": "string", "description": "Why it cannot be applied as things are."}
+    }, "required": ["path", "kind"]}`
+	RefusalSchema   = `{"type": "object", "properties": {"path": {"type": "string"}, "reason": {"type": "string"}}, "required": ["path", "reason"]}`
+	ChangeSetSchema = `{"type": "object", "properties": {
+      "id": {"type": "string", "description": "What applyChanges takes."},
+      "of": {"type": "string", "description": "The user's directory, which is not changed yet."},
+      "held": {"type": "array", "items": ` + ChangeSchema + `},
+      "heldOmitted": {"type": "integer"},
+      "refused": {"type": "array", "description": "What can never be applied.", "items": ` + RefusalSchema + `},
+      "refusedOmitted": {"type": "integer"},
+      "applied": {"type": "array", "description": "What was written at once, as the user allowed beforehand.", "items": {"type": "object"}},
+      "conflicts": {"type": "array", "items": {"type": "object"}},
+      "undo": {"type": "string"},
+      "fault": {"type": "string"}
+    }, "required": ["id", "of", "held"]}`
+	shownSchema = `{"type": "object", "properties": {
+      "path": {"type": "string", "description": "Where programs see it."},
+      "access": {"type": "string", "enum": ["off", "read", "review", "write"]},
+      "reason": {"type": "string"}
+    }, "required": ["access"]}`
+	// ReportSchema are the properties of a [Report].
+	ReportSchema = `"project": ` + shownSchema + `,
+    "shares": {"type": "array", "description": "Other directories of the user, each as project.", "items": {"type": "object"}},
+    "changes": ` + ChangeSetSchema + `,
+    "otherChanges": {"type": "array", "description": "Those of other directories, each as changes.", "items": {"type": "object"}}`
+)

@@ -1,0 +1,278 @@
+// Package shares lends directories of the user to runs, and keeps what programs
+// change in them as change sets, one for each workspace and directory.
+//
+// The operator says which directories these are; nothing that a client sends or
+// a skill contains adds one. What programs left in a change set is trusted with
+// nothing, and nothing of it is in the user's directory before it is applied.
+package shares
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+
+	"github.com/skills-mcp/skills-mcp/policy/paths"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes"
+	"github.com/skills-mcp/skills-mcp/sandbox/project"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+)
+
+// Mode is what the operator allows in a directory.
+type Mode string
+
+// The modes, the narrowest first.
+const (
+	Read   Mode = "read"
+	Review Mode = "review" // changes are held
+	Write  Mode = "write"  // changes are applied when a run has ended
+)
+
+// Sentence says to models what a mode means.
+func (m Mode) Sentence() string {
+	switch m {
+	case Read:
+		return "They can read it and not change it."
+	case Review:
+		return "What they change there is held, and is in the user's files only after applyChanges."
+	}
+	return "What they change there is in the user's files when a run has ended, but for what is protected."
+}
+
+// View has the layers of a directory as programs are to see it: a
+// [project.View], or a [project.FileView].
+type View interface {
+	Acquire(ctx context.Context) (*project.Lease, error)
+}
+
+// Directory is one that programs see.
+type Directory struct {
+	// Path is its absolute, real path.
+	Path string
+	Mode Mode
+	View View
+	// Prefix comes before paths in it when rules judge them: [GitPrefix] of a git
+	// directory by itself, else nothing.
+	Prefix string
+}
+
+// Options are what is lent.
+type Options struct {
+	// Project is the project, and after it what else of the user's belongs to it;
+	// empty where there is none, or Find finds it.
+	Project []Directory
+	// Find returns the project of a session, or nothing. It is called at most once
+	// for each, with the file: URI of the only root that the client named, if it
+	// did. If nil, there is no other than Project.
+	Find func(ctx context.Context, root string) []Directory
+	// Others are further directories, none below another or the project.
+	Others []Directory
+	// Rules say what is protected, and what is applied without asking.
+	Rules paths.Rules
+	// Store keeps the change sets. Required where any mode is not Read.
+	Store *changes.Store
+	// Env returns the environment that tools need in directories, such as git.
+	Env func(directories []string) map[string]string
+}
+
+// Access lends directories. A nil Access lends none. It is safe for use by
+// several goroutines.
+type Access struct {
+	Options
+	log *slog.Logger
+
+	found found
+
+	mu   sync.Mutex
+	sets map[string]map[string]*changes.Set // by workspace and directory
+}
+
+// New returns what lends directories, or nil where there are none.
+func New(options Options, log *slog.Logger) *Access {
+	if len(options.Project) == 0 && options.Find == nil && len(options.Others) == 0 {
+		return nil
+	}
+	return &Access{Options: options, log: log, sets: map[string]map[string]*changes.Set{}}
+}
+
+// Further returns the directories besides the project.
+func (a *Access) Further() []Directory {
+	if a == nil {
+		return nil
+	}
+	return a.Others
+}
+
+// Lease is what one run is lent.
+type Lease struct {
+	access *Access
+	// project says that the first of the loans is of the project.
+	project bool
+	env     map[string]string
+	loans   []*loan
+}
+
+// loan is one directory.
+type loan struct {
+	of      Directory
+	set     *changes.Set // nil where it is only read
+	share   sandbox.Share
+	release []func() error
+	fault   error // why it is not lent
+}
+
+// Lend lends all directories to a run in a workspace, for a skill. What cannot
+// be lent is missing, and [Lease.Report] says why. It waits while changes are
+// being applied.
+func (a *Access) Lend(ctx context.Context, ws workspaces.Workspace, skill string) (*Lease, error) {
+	lease := &Lease{access: a}
+	if a == nil {
+		return lease, nil
+	}
+	directories, hasProject := a.directories(ctx)
+	lease.project, lease.env = hasProject, a.env(directories)
+	for i, of := range directories {
+		l := &loan{of: of, share: sandbox.Share{Path: of.Path, Access: sandbox.AccessRead}}
+		lease.loans = append(lease.loans, l)
+		if l.fault = a.lend(ctx, l, changes.Target{Path: of.Path, Label: label(of, hasProject && i == 0), Skill: skill, Workspace: ws.Handle}); l.fault != nil {
+			l.end()
+			if ctx.Err() != nil {
+				lease.Release()
+				return nil, l.fault
+			}
+			a.log.Warn("a directory is not shown", "path", of.Path, "error", l.fault)
+		}
+	}
+	return lease, nil
+}
+
+// env returns the environment that tools need in directories.
+func (a *Access) env(directories []Directory) map[string]string {
+	if a.Env == nil {
+		return map[string]string{}
+	}
+	paths := make([]string, len(directories))
+	for i, of := range directories {
+		paths[i] = of.Path
+	}
+	return a.Options.Env(paths)
+}
+
+// LabelGit is the label of change sets in a git directory by itself, which rules
+// judge by [GitPrefix].
+const (
+	LabelGit  = "git"
+	GitPrefix = ".git/"
+)
+
+// label is what people call a directory.
+func label(of Directory, project bool) string {
+	switch {
+	case project:
+		return "project"
+	case of.Prefix == GitPrefix:
+		return LabelGit
+	}
+	return ""
+}
+
+func (a *Access) lend(ctx context.Context, l *loan, target changes.Target) error {
+	view, err := l.of.View.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	l.share.Layers = view.Layers
+	l.release = append(l.release, func() error { view.Release(); return nil })
+	if l.of.Mode == Read {
+		return nil
+	}
+	if l.set, err = a.setOf(target); err != nil {
+		return err
+	}
+	used, err := l.set.Use(ctx)
+	if err != nil {
+		return err
+	}
+	l.release = append(l.release, used)
+	l.share.Access, l.share.Changes = sandbox.AccessReview, l.set.Dir()
+	return nil
+}
+
+// setOf returns the change set of a workspace, which is made where there is none.
+func (a *Access) setOf(target changes.Target) (*changes.Set, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if set := a.sets[target.Workspace][target.Path]; set != nil {
+		return set, nil
+	}
+	set, err := a.Store.New(target)
+	if err != nil {
+		return nil, err
+	}
+	if a.sets[target.Workspace] == nil {
+		a.sets[target.Workspace] = map[string]*changes.Set{}
+	}
+	a.sets[target.Workspace][target.Path] = set
+	return set, nil
+}
+
+// Forget lets go of the change sets of a workspace that has expired. They stay,
+// for the user to apply.
+func (a *Access) Forget(handle string) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	sets := a.sets[handle]
+	delete(a.sets, handle)
+	a.mu.Unlock()
+	for _, set := range sets {
+		a.close(set)
+	}
+}
+
+func (a *Access) close(set *changes.Set) {
+	if err := set.Close(); err != nil {
+		a.log.Warn("a change set cannot be closed", "error", err)
+	}
+}
+
+// Specify adds to a run what it is lent.
+func (l *Lease) Specify(spec *sandbox.Spec) {
+	for i, lent := range l.loans {
+		if lent.fault != nil {
+			continue
+		}
+		spec.Project = spec.Project || i == 0 && l.project
+		spec.Shares = append(spec.Shares, lent.share)
+	}
+	if len(spec.Shares) == 0 {
+		return
+	}
+	env := maps.Clone(l.env)
+	maps.Copy(env, spec.Env)
+	spec.Env = env
+}
+
+// Release ends the lease when the run has. From then on changes can be applied.
+func (l *Lease) Release() {
+	for _, lent := range l.loans {
+		if err := lent.end(); err != nil {
+			l.access.log.Error("what a run changed cannot be noted", "path", lent.of.Path, "error", err)
+			lent.fault = fmt.Errorf("what it changed cannot be noted: %w", err)
+		}
+	}
+}
+
+// end releases what is held of a directory, the last first.
+func (l *loan) end() error {
+	var errs []error
+	for i := len(l.release) - 1; i >= 0; i-- {
+		errs = append(errs, l.release[i]())
+	}
+	l.release = nil
+	return errors.Join(errs...)
+}

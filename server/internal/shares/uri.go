@@ -1,0 +1,41 @@
+package shares
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
+	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+)
+
+// Scheme begins the URI of a change set, changes://<id>, whose content is a
+// unified diff, and of the new content of a file in it:
+// changes://<id>/<percent-encoded path>.
+const Scheme = "changes://"
+
+// URI names a change set, or a file of it where the path is not empty.
+func URI(id, path string) string {
+	if path == "" {
+		return Scheme + id
+	}
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		segments[i] = url.PathEscape(segment)
+	}
+	return Scheme + id + "/" + strings.Join(segments, "/")
+}
+
+// ParseURI splits a URI of a change set.
+func ParseURI(uri string) (id, path string, err error) {
+	malformed := failure.New(failure.InvalidPath, "Use the URI exactly as the result gave it.", "%q is not the URI of a change set", truncate.After(uri, 120))
+	rest, ok := strings.CutPrefix(uri, Scheme)
+	if !ok || strings.ContainsAny(rest, "?#") {
+		return "", "", malformed
+	}
+	id, escaped, _ := strings.Cut(rest, "/")
+	path, unescapeErr := url.PathUnescape(escaped)
+	if id == "" || unescapeErr != nil {
+		return "", "", malformed
+	}
+	return id, path, nil
+}

@@ -1,0 +1,183 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skills-mcp/skills-mcp/policy/approval"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes"
+	"github.com/skills-mcp/skills-mcp/server/internal/consent"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
+	"github.com/skills-mcp/skills-mcp/server/internal/shares"
+)
+
+// diffBytesAsked bounds the diff that a question shows, in bytes.
+const diffBytesAsked = 6 << 10
+
+type applyArguments struct {
+	Changes string   `json:"changes"`
+	Paths   []string `json:"paths"`
+	Discard bool     `json:"discard"`
+}
+
+// applier writes held changes to the user's files.
+type applier struct {
+	shares *shares.Access
+	door   *consent.Door
+}
+
+func applyChanges(a applier) Tool {
+	definition := define("applyChanges", runs, "Apply held changes to the user's files",
+		"Write what programs changed in the user's project to the project itself, once the user wants that: until then results only hold it. Give the `changes` id of the newest result; `paths` takes some of them, `discard` throws them away instead. A file that the user changed meanwhile is a conflict and stays.",
+		0,
+		mcp.WithString("changes", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(128),
+			mcp.Description("Id of the change set, such as cs-0123456789abcdef-01234567, as the newest result has it.")),
+		mcp.WithArray("paths", mcp.MaxItems(1000), mcp.WithStringItems(mcp.MinLength(1), mcp.MaxLength(8192)),
+			mcp.Description("Paths of held files, or of directories, relative to the project. All that is held if absent.")),
+		mcp.WithBoolean("discard",
+			mcp.Description("Throw the changes away instead of applying them.")),
+		mcp.WithRawOutputSchema(appliedSchema),
+	)
+	// Claude Code asks its user at every call then, whatever was allowed before.
+	definition.Meta.AdditionalFields["anthropic/requiresUserInteraction"] = true
+	return newTool(definition, a.apply)
+}
+
+// appliedSchema describes the structured content of an answer.
+var appliedSchema = json.RawMessage(`{
+  "type": "object",
+  "properties": {
+    "changes": {"type": "string", "description": "The id that was given."},
+    "of": {"type": "string", "description": "The user's directory."},
+    "applied": {"type": "array", "description": "What was written to it.", "items": ` + shares.ChangeSchema + `},
+    "conflicts": {"type": "array", "description": "What the user changed meanwhile, which stays as it is.", "items": ` + shares.RefusalSchema + `},
+    "refused": {"type": "array", "description": "What must not or could not be written.", "items": ` + shares.RefusalSchema + `},
+    "remaining": ` + shares.ChangeSetSchema + `,
+    "undo": {"type": "string", "description": "What 'skills-mcp undo' takes to bring back what was there before."},
+    "discarded": {"type": "boolean"},
+    "declined": {"type": "string", "description": "The user did not want it, so nothing was done."}
+  },
+  "required": ["changes", "of", "applied", "conflicts", "refused", "remaining"]
+}`)
+
+// applied holds all that a model needs, as results with structure do.
+type applied struct {
+	Changes   string            `json:"changes"`
+	Of        string            `json:"of"`
+	Applied   []changes.Change  `json:"applied"`
+	Conflicts []changes.Refusal `json:"conflicts"`
+	Refused   []changes.Refusal `json:"refused"`
+	Remaining shares.ChangeSet  `json:"remaining"`
+	Undo      string            `json:"undo,omitempty"`
+	Discarded bool              `json:"discarded,omitempty"`
+	Declined  string            `json:"declined,omitempty"`
+}
+
+func (a applier) apply(ctx context.Context, arguments applyArguments) (*mcp.CallToolResult, error) {
+	set, err := a.shares.Open(ctx, arguments.Changes)
+	if err != nil {
+		return nil, err
+	}
+	defer set.Close()
+	done := applied{Changes: arguments.Changes, Of: set.Target().Path}
+	if arguments.Discard {
+		held, err := set.Discard(ctx, arguments.Changes, arguments.Paths)
+		if err != nil {
+			return nil, err
+		}
+		done.Discarded, done.Remaining = true, set.Summary(held)
+		return done.result(), nil
+	}
+	if err := a.ask(ctx, set, arguments); err != nil {
+		var declined *consent.Declined
+		if !errors.As(err, &declined) {
+			return nil, err
+		}
+		held, heldErr := set.Held(ctx)
+		if heldErr != nil {
+			return nil, heldErr
+		}
+		done.Declined, done.Remaining = declined.Error(), set.Summary(held)
+		return done.result(), nil
+	}
+	outcome, err := set.Apply(ctx, arguments.Changes, arguments.Paths)
+	if err != nil {
+		return nil, err
+	}
+	done.Applied, done.Conflicts, done.Refused = outcome.Applied, outcome.Conflicts, outcome.Refused
+	done.Undo, done.Remaining = outcome.Undo, set.Summary(outcome.Remaining)
+	return done.result(), nil
+}
+
+// ask has the user consent, where it is not the host who asks. What is looked at
+// is what is applied: it has the same id.
+func (a applier) ask(ctx context.Context, set *shares.Set, arguments applyArguments) error {
+	question := consent.Question{Kind: approval.Apply, Skill: set.Target().Skill}
+	if !a.door.Needed(approval.Apply, question.Skill) {
+		_, err := a.door.Ask(ctx, question)
+		return err
+	}
+	diff, err := set.Diff(ctx, arguments.Paths, diffBytesAsked)
+	if err != nil {
+		return err
+	}
+	if diff.ID != arguments.Changes {
+		held, err := set.Held(ctx)
+		if err != nil {
+			return err
+		}
+		return &changes.StaleError{Held: held}
+	}
+	question.Title = "Write the changes " + diff.ID + " to " + display.Path(set.Target().Path)
+	question.Detail = diff.Text
+	if diff.Omitted > 0 {
+		question.Detail += fmt.Sprintf("\n%d more changes are not shown here; skills-mcp changes %s shows them.", diff.Omitted, diff.ID)
+	}
+	_, err = a.door.Ask(ctx, question)
+	return err
+}
+
+func (done applied) result() *mcp.CallToolResult {
+	if done.Applied == nil {
+		done.Applied = []changes.Change{}
+	}
+	if done.Conflicts == nil {
+		done.Conflicts = []changes.Refusal{}
+	}
+	if done.Refused == nil {
+		done.Refused = []changes.Refusal{}
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(done.text())}, StructuredContent: done}
+}
+
+// text is the same as the structure, for hosts that show only text.
+func (done applied) text() string {
+	var text strings.Builder
+	switch {
+	case done.Declined != "":
+		text.WriteString(done.Declined + "\n")
+	case done.Discarded:
+		text.WriteString("Discarded. The user's files are as they were.\n")
+	default:
+		fmt.Fprintf(&text, "Applied to %s: %d changes.\n", display.Path(done.Of), len(done.Applied))
+	}
+	for _, change := range done.Applied {
+		fmt.Fprintf(&text, "%s: %s\n", change.Kind, display.Path(change.Path))
+	}
+	for _, conflict := range done.Conflicts {
+		fmt.Fprintf(&text, "conflict, left as the user has it: %s: %s\n", display.Path(conflict.Path), conflict.Reason)
+	}
+	for _, refusal := range done.Refused {
+		fmt.Fprintf(&text, "refused: %s: %s\n", display.Path(refusal.Path), refusal.Reason)
+	}
+	if done.Undo != "" {
+		fmt.Fprintf(&text, "The user can take it back with: skills-mcp undo %s\n", done.Undo)
+	}
+	done.Remaining.WriteText(&text)
+	return text.String()
+}

@@ -1,0 +1,30 @@
+package server
+
+import (
+	"github.com/skills-mcp/skills-mcp/policy/paths"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes"
+	"github.com/skills-mcp/skills-mcp/server/internal/shares"
+)
+
+// Shares are the directories of the user that programs may work on. The zero
+// value has none.
+type Shares = shares.Options
+
+// SharedDirectory is one of them.
+type SharedDirectory = shares.Directory
+
+// ShareMode is what the operator allows in a directory.
+type ShareMode = shares.Mode
+
+// The modes, the narrowest first.
+const (
+	ShareRead   = shares.Read
+	ShareReview = shares.Review
+	ShareWrite  = shares.Write
+)
+
+// Judge returns what refuses changes in a set that the rules protect from.
+func Judge(rules paths.Rules, set *changes.Set) changes.Judge { return shares.Judge(rules, set) }
+
+// GitPrefix is the [SharedDirectory.Prefix] of a git directory by itself.
+const GitPrefix = shares.GitPrefix
