@@ -191,8 +191,9 @@ type Result struct {
 	// ArtifactsOmitted counts those beyond [MaxArtifacts] and special files
 	// and links, which are never artifacts.
 	ArtifactsOmitted int
-	// ChangesLost reports that the run was not in Workspace itself but in a
-	// copy, and that of what it changed there some or all did not come back.
+	// ChangesLost reports that the run was not in Workspace itself, or saw one of
+	// Shares, by a copy, and that of what it changed there some or all was not
+	// stored. What was stored is whole.
 	ChangesLost bool
 	// Shared is what became of each of Spec.Shares, in their order.
 	Shared []Shared

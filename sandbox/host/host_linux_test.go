@@ -18,18 +18,6 @@ import (
 
 func TestContract(t *testing.T) { sandboxtest.Run(t, open, unbounded...) }
 
-func TestShares(t *testing.T) {
-	const all = "programs reach all that their user does"
-	except := []sandboxtest.Exclusion{
-		{Case: "share-review-hidden-stays-hidden", Reason: all},
-		{Case: "share-links-out", Reason: all},
-	}
-	if os.Geteuid() == 0 {
-		except = append(except, sandboxtest.Exclusion{Case: "share-review-directories", Reason: "no mode keeps root out"})
-	}
-	sandboxtest.RunShares(t, open, sandboxtest.Shares{Most: sandbox.AccessReview, Elsewhere: true, Discards: true}, except...)
-}
-
 func run(t *testing.T, backend sandbox.Backend, spec sandbox.Spec) sandbox.Result {
 	t.Helper()
 	if spec.Workspace == "" {

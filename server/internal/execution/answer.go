@@ -174,7 +174,7 @@ func runFailure(result sandbox.Result) *failure.Failure {
 	if !result.ChangesLost {
 		return ending
 	}
-	const lost = "what the program changed in the workspace did not come back from the engine, in part or as a whole"
+	const lost = "what the program changed in its copy of the workspace or the project could not be stored, in part or as a whole"
 	if ending == nil {
 		return failure.New(failure.ExecutionFailed, "Look at what the workspace holds, and run it again.", "exit code 0, but %s", lost)
 	}
