@@ -2,7 +2,13 @@
 
 package project
 
-import "io/fs"
+import (
+	"io/fs"
+	"os"
+)
 
 // ownedByUs takes every file for this user's: the system does not say.
 func ownedByUs(fs.FileInfo) bool { return true }
+
+// chownLike does nothing: a file belongs to who makes it.
+func chownLike(*os.File, fs.FileInfo) error { return nil }

@@ -1,0 +1,159 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
+)
+
+// maxFileBytes is the size of the largest file that is shared by itself.
+const maxFileBytes = 256 << 20
+
+// FileView shows some files of a directory, and nothing else in it: copies of
+// them, since only a directory can be shown so that programs save a file as
+// editors do, by a new one in its place. It may be used from many goroutines.
+type FileView struct {
+	source, dir string
+	names       []string
+
+	mu      sync.Mutex
+	states  []filestat.State
+	current *copied
+	number  int
+}
+
+// copied is one state of the files, which is never changed.
+type copied struct {
+	dir   string
+	users int
+}
+
+// NewFileView returns a view of the regular files with these names in dir. Base
+// is as in [ViewOptions]. Nothing is copied before [FileView.Acquire].
+func NewFileView(base, dir string, names []string) (*FileView, error) {
+	own, err := os.MkdirTemp(base, "files-")
+	if err != nil {
+		return nil, err
+	}
+	return &FileView{source: dir, dir: own, names: names}, nil
+}
+
+// Acquire copies the files where one has changed. A file that is gone is not
+// shown. The error is that of ctx, a [*Refusal] with [RuleTooLarge] or
+// [RuleUnreadable], or one of the system.
+func (v *FileView) Acquire(ctx context.Context) (*Lease, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	states := make([]filestat.State, len(v.names))
+	for i, name := range v.names {
+		if info, err := os.Lstat(filepath.Join(v.source, name)); err == nil {
+			states[i] = filestat.Of(info)
+		}
+	}
+	if v.current == nil || !slices.Equal(states, v.states) {
+		next, err := v.copyAll()
+		if err != nil {
+			return nil, err
+		}
+		if last := v.current; last != nil && last.users == 0 {
+			_ = tempdir.Remove(last.dir) // the owner of the base removes the rest
+		}
+		v.states, v.current = states, next
+	}
+	held := v.current
+	held.users++
+	return &Lease{Layers: []string{held.dir}, release: sync.OnceFunc(func() { v.release(held) })}, nil
+}
+
+func (v *FileView) release(held *copied) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if held.users--; held.users == 0 && held != v.current {
+		_ = tempdir.Remove(held.dir)
+	}
+}
+
+func (v *FileView) copyAll() (*copied, error) {
+	v.number++
+	next := &copied{dir: filepath.Join(v.dir, strconv.Itoa(v.number))}
+	err := os.Mkdir(next.dir, 0o700)
+	for _, name := range v.names {
+		if err == nil {
+			err = v.copy(name, next.dir)
+		}
+	}
+	if err == nil {
+		err = likeDirectory(v.source, next.dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, tempdir.Remove(next.dir))
+	}
+	return next, nil
+}
+
+// copy copies one file with its permissions, time and owner.
+func (v *FileView) copy(name, to string) error {
+	path := filepath.Join(v.source, name)
+	file, err := os.OpenFile(path, os.O_RDONLY|openflag.NonBlock|openflag.NoFollow, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return refuse(RuleUnreadable, path, "cannot be read by this user")
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return refuse(RuleNoDirectory, path, "is no regular file any more")
+	case info.Size() > maxFileBytes:
+		return refuse(RuleTooLarge, path, "is larger than 256 MiB; share its directory instead")
+	}
+	out, err := os.OpenFile(filepath.Join(to, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, io.LimitReader(file, maxFileBytes))
+	err = errors.Join(err, chownLike(out, info), out.Chmod(info.Mode().Perm()), out.Close())
+	if err != nil {
+		return fmt.Errorf("copy a shared file: %w", err)
+	}
+	return os.Chtimes(out.Name(), info.ModTime(), info.ModTime())
+}
+
+// likeDirectory gives a directory the owner and the permissions of another.
+func likeDirectory(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	dir, err := os.Open(to)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return errors.Join(chownLike(dir, info), dir.Chmod(info.Mode().Perm()))
+}
+
+// Close removes the copies. All leases must have been released.
+func (v *FileView) Close() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.current = nil
+	return tempdir.Remove(v.dir)
+}
