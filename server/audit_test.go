@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,7 +137,7 @@ func TestAuditNamesHTTPClients(t *testing.T) {
 	session := legacy(t, url)
 	ask := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "findSkills", "arguments": map[string]any{}}}
 	response, body := post(t, url+"/mcp", ask, session...)
-	if response.StatusCode != 200 {
+	if response.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s", response.Status, body)
 	}
 	records := f.recorded(t)
