@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,7 +137,7 @@ func TestAuditNamesHTTPClients(t *testing.T) {
 	session := legacy(t, url)
 	ask := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "findSkills", "arguments": map[string]any{}}}
 	response, body := post(t, url+"/mcp", ask, session...)
-	if response.StatusCode != 200 {
+	if response.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s", response.Status, body)
 	}
 	records := f.recorded(t)
@@ -203,5 +204,75 @@ func TestAuditOfARunIsBegunFirst(t *testing.T) {
 	}
 	if records := f.recorded(t); len(records) != 1 || records[0].Outcome != audit.OK {
 		t.Errorf("afterwards the log has %+v", records)
+	}
+}
+
+// A question, its answer and the call that it is about are lines of their own.
+func TestAuditRecordsAnswers(t *testing.T) {
+	t.Parallel()
+	f := auditFixture(t, "approval.runs=ask")
+	p := f.play(t)
+	ask := func(id int, answer string) {
+		params := map[string]any{
+			"name": "exec", "arguments": map[string]any{"name": "free", "script": "scripts/make.sh", "args": []string{"0"}},
+			"_meta": map[string]any{"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": map[string]any{"name": "test", "version": "1"},
+				"io.modelcontextprotocol/clientCapabilities": map[string]any{"elicitation": map[string]any{}}},
+		}
+		if answer != "" {
+			params["requestState"] = "STATE"
+			params["inputResponses"] = map[string]any{"consent": json.RawMessage(answer)}
+		}
+		line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+		must(t, err)
+		p.step(string(line))
+	}
+	ask(1, "")
+	ask(2, `{"action": "decline"}`)
+	ask(3, "")
+	ask(4, `{"action": "accept", "content": {"answer": "Allow once"}}`)
+	ask(5, `{"action": "accept", "content": {"answer": "Allow once"}}`)
+	p.end()
+	type said struct{ Event, Skill, Decision, Rule, Answer, Outcome, Error, Status string }
+	var got []said
+	for _, r := range f.recorded(t) {
+		got = append(got, said{string(r.Event), r.Skill, r.Decision, r.Rule, r.Answer, string(r.Outcome), r.Error, r.Status})
+		if r.Event == audit.Answer && (!strings.HasPrefix(r.Digest, "sha256:") || !strings.Contains(string(r.Input), `"kind":"run"`)) {
+			t.Errorf("the answer is recorded as %+v", r)
+		}
+	}
+	const rule = "approval.runs: ask"
+	want := []said{
+		{"call", "free", "ask", rule, "", "asked", "", ""},
+		{"answer", "free", "ask", rule, "declined", "denied", "", ""},
+		{"call", "free", "ask", rule, "declined", "denied", "", ""},
+		{"call", "free", "ask", rule, "", "asked", "", ""},
+		{"answer", "free", "ask", rule, "once", "ok", "", ""},
+		{"call", "free", "ask", rule, "once", "ok", "", "exited"},
+		{"call", "", "", "", "", "failed", "consent_used", ""},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("recorded (-want +got):\n%s", diff)
+	}
+}
+
+// What recording adds to a call that is cheap, and to a run.
+func BenchmarkAudit(b *testing.B) {
+	root := b.TempDir()
+	must(b, os.MkdirAll(filepath.Join(root, "free"), 0o755))
+	must(b, os.WriteFile(filepath.Join(root, "free", "SKILL.md"), []byte("---\nname: free\ndescription: May do anything.\n---\nBody.\n"), 0o644))
+	for _, call := range []struct{ tool, arguments string }{
+		{"readResource", `{"name": "free", "path": "SKILL.md"}`},
+		{"exec", `{"name": "free", "command": "true"}`},
+	} {
+		for name, options := range map[string][]string{"without": nil, "recorded": {"audit"}} {
+			b.Run(call.tool+"/"+name, func(b *testing.B) {
+				f := newFixture(b, root, options...)
+				for b.Loop() {
+					if called, err := f.server.Call(b.Context(), call.tool, json.RawMessage(call.arguments)); err != nil || called.IsError {
+						b.Fatal(err, called.Text)
+					}
+				}
+			})
+		}
 	}
 }

@@ -118,6 +118,11 @@ func TestGitIndexFault(t *testing.T) {
 	if reason, refused := paths.GitIndexFault(empty); refused {
 		t.Errorf("an empty one: %s", reason)
 	}
+	for extension, want := range map[string]bool{"TREE\x00\x00\x00\x01x": false, "link\x00\x00\x00\x00": true, "sdir\x00\x00\x00\x00": true, "TREE\x00\x00\x00\x09x": true, "TRE": true} {
+		if reason, refused := paths.GitIndexFault(append([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x00"+extension), make([]byte, sha1.Size)...)); refused != want {
+			t.Errorf("one with %q: %v, %s", extension, refused, reason)
+		}
+	}
 }
 
 func TestGitIndex(t *testing.T) {

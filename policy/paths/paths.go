@@ -151,6 +151,14 @@ func (r Rules) protects(n name, kind Kind) (reason string, protected bool) {
 	return protectedRules.leadsTo(n)
 }
 
+// Place reports whether a directory is, or lies in, what the built-in list
+// protects, and why: what the owner of a machine should not have a change set
+// for at all, such as ~/.claude. Path is its path from the top of the machine.
+// Repositories are left out, since a worktree may lie in one.
+func Place(path string) (reason string, protected bool) {
+	return anyReading(path, protectedRules.match)
+}
+
 // Writable reports whether a path may change in this way without asking. What is
 // protected never may, nor a path that is not clean.
 func (r Rules) Writable(path string, kind Kind) bool {

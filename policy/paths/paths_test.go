@@ -318,6 +318,18 @@ func TestLands(t *testing.T) {
 	}
 }
 
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"home/u/code/app": false, "home/u/app.git/main": false, "home/u/.claude": true, "home/u/.Claude/skills/x": true, "home/u/.vim/x": true,
+		"home/u/app/.claude/worktrees/w": false, "home/u/.codex/worktrees/1/app": false, "home/u/.claude/worktrees": true, "hooks/x": false, "../x": true,
+	} {
+		if reason, got := paths.Place(name); got != want || got && reason == "" {
+			t.Errorf("%s: %v, %s", name, got, reason)
+		}
+	}
+}
+
 func TestLink(t *testing.T) {
 	t.Parallel()
 	var r paths.Rules

@@ -109,7 +109,7 @@ func (r rule) agrees(n name) bool {
 
 // frees reports whether a path is in a project of its own.
 func (r rule) frees(n name) bool {
-	return r.worktrees && len(n) > 3 && n[1].plain() && n[1].is("worktrees")
+	return r.worktrees && len(n) > 2 && n[1].plain() && n[1].is("worktrees")
 }
 
 // matches reports whether one form of a name is the rule's at this depth.

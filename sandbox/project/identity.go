@@ -4,7 +4,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
@@ -24,14 +23,12 @@ type IdentityOptions struct {
 	// Trusted is how many of the last of Configs are the user's own: of these,
 	// files named by include.path are read too. Conditional ones are not.
 	Trusted int
-	// Shares are the directories that programs see, which git is to work in
-	// whoever their owner is there.
-	Shares []string
 }
 
-// Identity returns the environment that git needs to make commits as the user,
-// and to work in the shares: name, e-mail and safe.directory. Nothing else of the
-// user's configuration is in it. What is not configured is not set.
+// Identity returns the environment that git needs to make commits as the user:
+// name and e-mail, where they are configured, and nothing else of the user's
+// configuration. In it git works in all directories, whoever their owner is as
+// the sandbox shows them: there is no other boundary to keep than the sandbox.
 func Identity(o IdentityOptions) map[string]string {
 	env := map[string]string{}
 	var name, email string
@@ -52,13 +49,7 @@ func Identity(o IdentityOptions) map[string]string {
 			env["GIT_"+who+"_EMAIL"] = email
 		}
 	}
-	for i, share := range o.Shares {
-		env["GIT_CONFIG_KEY_"+strconv.Itoa(i)] = "safe.directory"
-		env["GIT_CONFIG_VALUE_"+strconv.Itoa(i)] = share
-	}
-	if len(o.Shares) > 0 {
-		env["GIT_CONFIG_COUNT"] = strconv.Itoa(len(o.Shares))
-	}
+	env["GIT_CONFIG_COUNT"], env["GIT_CONFIG_KEY_0"], env["GIT_CONFIG_VALUE_0"] = "1", "safe.directory", "*"
 	return env
 }
 

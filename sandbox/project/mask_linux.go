@@ -25,7 +25,7 @@ type item struct {
 // plan returns what is masked and the files of the mask, directories before
 // what is in them.
 func (v *View) plan(top *os.File) (masked []Masked, plan []item) {
-	used := configs{}
+	used := map[string]config{}
 	for _, n := range v.tree.nodes {
 		if n.closed != "" {
 			masked = append(masked, Masked{Path: n.path, Reason: n.closed})
@@ -45,7 +45,7 @@ func (v *View) plan(top *os.File) (masked []Masked, plan []item) {
 			plan = append(plan, it)
 		}
 	}
-	v.configs = used
+	v.configs.files = used
 	plan = append(plan, v.tree.above(plan)...)
 	slices.SortFunc(plan, func(a, b item) int { return comparePaths(a.path, b.path) })
 	slices.SortFunc(masked, func(a, b Masked) int { return comparePaths(a.Path, b.Path) })

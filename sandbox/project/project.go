@@ -62,9 +62,10 @@ type Places struct {
 	// Own are the directories of this program: of its configuration, state and
 	// temporary files. They need not be there.
 	Own []string
-	// Hidden and Protected judge slash-separated relative paths and return a
-	// phrase that follows the path. Nothing is shared that lies in something
-	// hidden; and for reading only what lies in something protected.
+	// Hidden and Protected judge a place on this machine, which is slash-separated
+	// and has no leading slash, by the built-in rules, and return a phrase that
+	// follows the path. Nothing is shared that lies in something hidden; and for
+	// reading only what lies in something protected.
 	Hidden, Protected func(path string) (reason string, yes bool)
 }
 
@@ -72,6 +73,9 @@ type Places struct {
 type Project struct {
 	// Path is absolute, clean and without symbolic links.
 	Path string
+	// Given is the path that named it, absolute and clean: another than Path where
+	// it leads through symbolic links. Clients may know the project by it.
+	Given string
 	// Source is what named it.
 	Source Source
 }
@@ -94,7 +98,7 @@ func Find(from Sources, places Places) (Project, error) {
 		}
 	case from.Detect:
 		source = Working
-		if path = topOfTree(places.WorkingDir); path == "" {
+		if path = topOfTree(realPath(places.WorkingDir)); path == "" {
 			return Project{}, refuse(RuleNone, places.WorkingDir,
 				"is in no version-controlled tree of yours, so it is no project by itself; name one with --project").from(source)
 		}
@@ -105,7 +109,8 @@ func Find(from Sources, places Places) (Project, error) {
 	if err != nil {
 		return Project{}, err.from(source)
 	}
-	return Project{Path: real, Source: source}, nil
+	given, _ := places.expand(path)
+	return Project{Path: real, Given: given, Source: source}, nil
 }
 
 // fromURI returns the path of a file: URI.

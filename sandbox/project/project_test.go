@@ -13,6 +13,13 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/project"
 )
 
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // places returns a home with projects in it, and where things are there.
 func places(t *testing.T) (home string, p project.Places) {
 	t.Helper()
@@ -58,7 +65,8 @@ func TestFind(t *testing.T) {
 		name   string
 		from   project.Sources
 		in     string // working directory below home
-		want   string // below home
+		want   string // below home, and
+		given  string // another path of it
 		source project.Source
 		rule   project.Rule
 	}{
@@ -66,6 +74,7 @@ func TestFind(t *testing.T) {
 		{name: "named, relative", from: project.Sources{Named: ".."}, want: "code/app", source: project.Named},
 		{name: "named, in the home directory", from: project.Sources{Named: "~/plain"}, want: "plain", source: project.Named},
 		{name: "named by a link", from: project.Sources{Named: "~/code/link"}, want: "code/app", source: project.Named},
+		{name: "the host's, by a link", from: project.Sources{Host: home + "/code/link/."}, want: "code/app", given: "code/link", source: project.Host},
 		{name: "the host's", from: project.Sources{Host: app, Root: "file:///etc", Detect: true}, want: "code/app", source: project.Host},
 		{name: "a root", from: project.Sources{Root: "file://" + app, Detect: true}, want: "code/app", source: project.Root},
 		{name: "a root of localhost, escaped", from: project.Sources{Root: "file://localhost" + home + "/col%6Fn:dir"}, want: "colon:dir", source: project.Root},
@@ -112,6 +121,9 @@ func TestFind(t *testing.T) {
 			}
 			got, err := project.Find(test.from, p)
 			wantRule(t, err, test.rule)
+			if test.given != "" && got.Given != filepath.Join(home, test.given) {
+				t.Errorf("given by %s", got.Given)
+			}
 			if test.rule == "" && (got.Path != filepath.Join(home, test.want) || got.Source != test.source) {
 				t.Errorf("found %+v", got)
 			}
@@ -125,8 +137,17 @@ func TestFindTheUsersOwnTree(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(home, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	p.WorkingDir = filepath.Join(home, "todeep") // a link into a tree
+	if err := os.Symlink("code/app/src/deep", p.WorkingDir); err != nil {
+		t.Fatal(err)
+	}
+	got, err := project.Find(project.Sources{Detect: true}, p)
+	wantRule(t, err, "")
+	if got.Path != filepath.Join(home, "code/app") {
+		t.Errorf("found %+v", got)
+	}
 	p.WorkingDir = filepath.Join(home, "plain") // in a home directory with version control
-	_, err := project.Find(project.Sources{Detect: true}, p)
+	_, err = project.Find(project.Sources{Detect: true}, p)
 	wantRule(t, err, project.RuleHome)
 	if os.Geteuid() != 0 {
 		return

@@ -15,8 +15,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
-
-	"github.com/skills-mcp/skills-mcp/internal/filestat"
 )
 
 const (
@@ -32,6 +30,7 @@ const (
 // tree is what is remembered of a directory and those below it.
 type tree struct {
 	options ViewOptions
+	settle  time.Duration    // how long after a change times may not tell the next
 	nodes   map[string]*node // by slash-separated path, "." at the top; nil if not known
 }
 
@@ -74,10 +73,10 @@ func stampAt(at int, path string) (stamp, error) {
 	}, err
 }
 
-// settledAt reports whether what is read at that time is all that a file or
-// directory with this stamp can hold.
-func (s stamp) settledAt(read time.Time) bool {
-	return max(s.mtime, s.ctime) < read.Add(-filestat.SettleTime).UnixNano()
+// settled reports whether what is read now is all that a file or directory with
+// this stamp can hold.
+func (s stamp) settled(now time.Time, settle time.Duration) bool {
+	return max(s.mtime, s.ctime) < now.Add(-settle).UnixNano()
 }
 
 // openTop opens the directory that is shown.
@@ -267,12 +266,12 @@ func (t *tree) read(ctx context.Context, top *os.File, dir string, limit int) *n
 	}
 	if n.closed != "" {
 		n.stamp, err = stampAt(int(top.Fd()), dir)
-		n.settled = err == nil && n.stamp.settledAt(now)
+		n.settled = err == nil && n.stamp.settled(now, t.settle)
 		return n
 	}
 	defer file.Close()
 	n.stamp, err = stampAt(int(file.Fd()), "")
-	n.settled = err == nil && n.stamp.settledAt(now)
+	n.settled = err == nil && n.stamp.settled(now, t.settle)
 	if err := t.list(ctx, n, file, limit); err != nil {
 		*n = node{path: dir, stamp: n.stamp, closed: "cannot be read, so that nobody knows what must be hidden in it"}
 	}

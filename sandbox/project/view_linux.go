@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 )
 
@@ -19,12 +21,14 @@ import (
 // the user puts there later is hidden from the next run.
 type View struct {
 	dir string // of the layers
-	// turn is taken by who looks at the directory, holding up the others.
+	// turn is taken by who looks at the directory, and has what follows.
 	turn    chan struct{}
 	tree    tree
 	configs configs
+	number  int // of the last generation
+
+	mu      sync.Mutex  // has the generations, whoever looks
 	current *generation // nil before the first lease
-	number  int
 }
 
 // generation is one state of the mask. Its directory is never changed, since it
@@ -47,7 +51,9 @@ func NewView(o ViewOptions) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &View{dir: dir, turn: make(chan struct{}, 1), tree: tree{options: o}, configs: configs{}}, nil
+	return &View{
+		dir: dir, turn: make(chan struct{}, 1), tree: tree{options: o, settle: filestat.SettleTime}, configs: configs{settle: filestat.SettleTime},
+	}, nil
 }
 
 // Acquire looks at the directory and returns what a run may see. The error is
@@ -64,14 +70,13 @@ func (v *View) Acquire(ctx context.Context) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.current == nil || !slices.Equal(v.current.plan, plan) {
-		next, err := v.build(plan)
-		if err != nil {
+	next := v.current // changed by who has the turn
+	if next == nil || !slices.Equal(next.plan, plan) {
+		if next, err = v.build(plan); err != nil {
 			return nil, err
 		}
-		v.replace(next)
 	}
-	return v.lease(v.current, masked), nil
+	return v.lease(next, masked), nil
 }
 
 func (v *View) endTurn() { <-v.turn }
@@ -104,15 +109,6 @@ func (v *View) build(plan []item) (*generation, error) {
 	return next, nil
 }
 
-// replace makes a generation the current one.
-func (v *View) replace(next *generation) {
-	last := v.current
-	v.current = next
-	if last != nil && last.users == 0 {
-		last.remove()
-	}
-}
-
 // remove removes the layer. What cannot be removed is left to the owner of the
 // base directory.
 func (g *generation) remove() {
@@ -121,33 +117,43 @@ func (g *generation) remove() {
 	}
 }
 
-// lease returns a lease of a generation.
+// lease makes a generation the current one and returns a lease of it.
 func (v *View) lease(g *generation, masked []Masked) *Lease {
-	g.users++
 	listed := masked[:min(len(masked), MaxListed)]
 	lease := &Lease{Layers: []string{v.tree.options.Dir}, Masked: listed, Omitted: len(masked) - len(listed)}
 	if g.dir != "" {
 		lease.Layers = []string{g.dir, v.tree.options.Dir}
 	}
-	released := false
-	lease.release = func() {
-		v.turn <- struct{}{}
-		defer v.endTurn()
-		if released {
-			return
-		}
-		released = true
-		if g.users--; g.users == 0 && g != v.current {
-			g.remove()
-		}
+	lease.release = sync.OnceFunc(func() { v.leave(g) })
+	v.mu.Lock()
+	last := v.current
+	v.current = g
+	g.users++
+	unused := last != nil && last != g && last.users == 0
+	v.mu.Unlock()
+	if unused {
+		last.remove()
 	}
 	return lease
+}
+
+// leave ends a lease of a generation.
+func (v *View) leave(g *generation) {
+	v.mu.Lock()
+	g.users--
+	unused := g.users == 0 && g != v.current
+	v.mu.Unlock()
+	if unused {
+		g.remove()
+	}
 }
 
 // Close removes the layers. All leases must have been released.
 func (v *View) Close() error {
 	v.turn <- struct{}{}
 	defer v.endTurn()
+	v.mu.Lock()
 	v.current = nil
+	v.mu.Unlock()
 	return tempdir.Remove(v.dir)
 }

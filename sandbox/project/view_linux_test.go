@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,13 +22,6 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox/project"
 )
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // hideEnv hides .env and all directories called secret.
 func hideEnv(name string) (string, bool) {
@@ -147,12 +141,30 @@ func TestViewOfNothingHiddenIsTheDirectory(t *testing.T) {
 	}
 }
 
+// tick waits until the file system's clock has gone on.
+func tick(t *testing.T) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "clock")
+	var first int64
+	for {
+		check(t, os.WriteFile(file, nil, 0o600))
+		info, err := os.Stat(file)
+		check(t, err)
+		switch now := info.Sys().(*syscall.Stat_t).Ctim.Nano(); {
+		case first == 0:
+			first = now
+		case now > first+int64(10*time.Millisecond): // more than a tick of any kernel
+			return
+		}
+	}
+}
+
 // TestViewFollowsChanges: whatever happens to the directory, each lease masks
 // what a new view does, with directories that are settled and ones that are not.
 func TestViewFollowsChanges(t *testing.T) {
 	t.Parallel()
-	for _, aged := range []bool{false, true} {
-		t.Run(fmt.Sprintf("aged=%v", aged), func(t *testing.T) {
+	for _, settled := range []bool{false, true} {
+		t.Run(fmt.Sprintf("settled=%v", settled), func(t *testing.T) {
 			t.Parallel()
 			dir := testfiles.Dir(t, map[string]string{"a/b/.env": "", "a/x": "", "c/d/e/.env": "", "f/g": "", ".git/HEAD": "", ".git/objects/x": ""})
 			config := filepath.Join(dir, ".git", "config")
@@ -185,8 +197,9 @@ func TestViewFollowsChanges(t *testing.T) {
 				}},
 			} {
 				check(t, step.do())
-				if aged {
-					age(t, dir)
+				if settled {
+					view.SettleAtOnce()
+					tick(t)
 				}
 				got := acquire(t, view)
 				want := acquire(t, newView(t, project.ViewOptions{Dir: dir}))
@@ -405,4 +418,75 @@ func BenchmarkRefresh(b *testing.B) {
 			acquire(b, view).Release()
 		}
 	})
+}
+
+// TestViewWhileTheUserWorks: a directory that changes all the time costs no run,
+// every layer is whole while it is used, and in the end the mask is right.
+func TestViewWhileTheUserWorks(t *testing.T) {
+	t.Parallel()
+	dir := testfiles.Dir(t, map[string]string{"kept/.env": "", "kept/x": ""})
+	view := newView(t, project.ViewOptions{Dir: dir})
+	done := make(chan struct{})
+	var user, runs sync.WaitGroup
+	user.Go(func() {
+		in := func(name string) string { return filepath.Join(dir, name) }
+		for i := 0; ; i++ {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			name := fmt.Sprint("d", i%7)
+			_ = os.MkdirAll(in(name+"/a/b/secret"), 0o755)
+			_ = os.WriteFile(in(name+"/a/.env"), nil, 0o600)
+			_ = os.Rename(in(name), in(fmt.Sprint("d", (i+3)%7, "/moved")))
+			_ = os.Remove(in("d5"))
+			_ = os.Symlink("d1", in("d5"))
+			_ = os.RemoveAll(in(fmt.Sprint("d", (i+5)%7)))
+		}
+	})
+	for range 3 {
+		runs.Go(func() {
+			for range 30 {
+				lease, err := view.Acquire(context.Background())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := os.Lstat(filepath.Join(lease.Layers[0], "kept", ".env")); err != nil {
+					t.Errorf("the layer is not whole: %v", err)
+				}
+				lease.Release()
+			}
+		})
+	}
+	runs.Wait()
+	close(done)
+	user.Wait()
+	want := acquire(t, newView(t, project.ViewOptions{Dir: dir}))
+	if diff := cmp.Diff(seen(t, want), seen(t, acquire(t, view))); diff != "" {
+		t.Errorf("the mask in the end (-new view +this):\n%s", diff)
+	}
+}
+
+// TestViewOfMounts: what is mounted in the directory is hidden, since an overlay
+// shows what is below it.
+func TestViewOfMounts(t *testing.T) {
+	t.Parallel()
+	const variable = "SKILLS_MCP_TEST_MOUNTED"
+	if dir := os.Getenv(variable); dir != "" { // in the namespace
+		wantSeen(t, newView(t, project.ViewOptions{Dir: dir}), map[string]string{"a/mounted": "whiteout", "bound": "whiteout", "kept/.env": "whiteout"})
+		return
+	}
+	dir := testfiles.Dir(t, map[string]string{"a/mounted/.env": "", "bound/x": "", "kept/.env": ""})
+	script := `mount -t tmpfs tmpfs "$1/a/mounted" && mount --bind "$1/kept" "$1/bound" || exit 99; exec "$0" -test.run='^TestViewOfMounts$'`
+	command := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, os.Args[0], dir)
+	command.Env = append(os.Environ(), variable+"="+dir)
+	out, err := command.CombinedOutput()
+	switch {
+	case command.ProcessState == nil || command.ProcessState.ExitCode() == 99 || !strings.Contains(string(out), "PASS") && !strings.Contains(string(out), "FAIL"):
+		t.Skipf("nothing can be mounted here: %v\n%s", err, out)
+	case err != nil:
+		t.Errorf("%v\n%s", err, out)
+	}
 }
