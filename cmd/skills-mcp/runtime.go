@@ -57,14 +57,10 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 		return nil, err
 	}
 	r.backend = backend
-	r.catalog, err = catalog.Open(ctx, catalog.Options{Roots: roots, Strict: s.Strict, Hides: s.Hides, Poll: s.Poll, Logger: r.log})
-	if err != nil {
+	if r.catalog, err = s.openCatalog(ctx, r.log, roots); err != nil {
 		return nil, err
 	}
-	s.warnOfNames(r.log, r.catalog.Snapshot())
-	lifetime := s.workspaces()
-	lifetime.Logger = r.log
-	if r.workspaces, err = workspaces.New("", lifetime); err != nil {
+	if r.workspaces, err = workspaces.New("", workspaces.Options{Idle: s.Workspaces.Idle, Max: s.Workspaces.Max, Logger: r.log}); err != nil {
 		return nil, err
 	}
 	if r.copies, err = staging.New("", r.log); err != nil {
@@ -87,6 +83,14 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 		Logger:      r.log,
 	})
 	return r, err
+}
+
+func (s *settings) openCatalog(ctx context.Context, log *slog.Logger, roots []catalog.Root) (*catalog.Catalog, error) {
+	opened, err := catalog.Open(ctx, catalog.Options{Roots: roots, Strict: s.Strict, Hides: s.Hides, Poll: s.Poll, Logger: log})
+	if err == nil {
+		s.warnOfNames(log, opened.Snapshot())
+	}
+	return opened, err
 }
 
 // whileWatching runs serve while the catalog follows its roots, and returns

@@ -17,7 +17,6 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy/approval"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
-	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
@@ -203,10 +202,6 @@ func (s *settings) approval(log *slog.Logger) server.Approval {
 
 func modesOf(a config.Approval) approval.Modes {
 	return approval.Modes{Apply: approval.Mode(a.Mode), Runs: approval.Mode(a.Runs), Reads: approval.Mode(a.Reads)}
-}
-
-func (s *settings) workspaces() workspaces.Options {
-	return workspaces.Options{Idle: s.Workspaces.Idle, Max: s.Workspaces.Max}
 }
 
 // roots returns the roots that are named, or the default ones.
