@@ -84,7 +84,7 @@ type Catalog struct {
 // ended.
 func Open(ctx context.Context, opts Options) (*Catalog, error) {
 	for _, root := range opts.Roots {
-		if err := root.validate(); err != nil {
+		if err := root.Validate(); err != nil {
 			return nil, err
 		}
 	}

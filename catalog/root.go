@@ -50,7 +50,8 @@ func isPrefix(text string) bool {
 	return true
 }
 
-func (r Root) validate() error {
+// Validate returns a [*RootError] where the root makes no sense.
+func (r Root) Validate() error {
 	switch {
 	case !filepath.IsAbs(r.Path) || filepath.Clean(r.Path) != r.Path:
 		return &RootError{r.Path, "the path must be absolute and clean"}

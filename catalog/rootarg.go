@@ -38,7 +38,7 @@ func ParseRoot(arg, projectDir, home string) (Root, error) {
 		path = filepath.Join(projectDir, path)
 	}
 	root.Path = filepath.Clean(path)
-	if err := root.validate(); err != nil {
+	if err := root.Validate(); err != nil {
 		return Root{}, err
 	}
 	return root, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -101,9 +102,12 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 
 // showAudit prints records, or what they sum up to.
 func showAudit(command *cobra.Command, flags *settings, wanted auditFlags) error {
+	if err := flags.read(nil); err != nil {
+		return err
+	}
 	dir, err := flags.auditDir()
 	if err == nil && dir == "" {
-		err = usageError{fmt.Errorf("--audit=off is no audit log to print")}
+		err = asUsage(flags.Refuse("audit.dir", errors.New("is off: there is no audit log to print")))
 	}
 	if err != nil {
 		return err

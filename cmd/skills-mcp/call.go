@@ -49,9 +49,7 @@ func newCallCommand(flags *settings) *cobra.Command {
 
 func call(command *cobra.Command, flags *settings, roots []string, tool string, given arguments, structured bool) error {
 	ctx := command.Context()
-	if !command.Flags().Changed("log-level") {
-		flags.logLevel = "error" // the answer is what was asked for
-	}
+	flags.quiet = true // the answer is what was asked for
 	runtime, err := flags.open(ctx, command.ErrOrStderr(), roots)
 	if err != nil {
 		return err

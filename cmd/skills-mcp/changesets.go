@@ -20,9 +20,13 @@ func openChangeStore(log *slog.Logger) (*changes.Store, error) {
 	return changes.Open(dir, changes.Options{Logger: log})
 }
 
-// openChanges opens the change sets for a command.
+// openChanges reads the configuration and opens the change sets, for a command.
 func (s *settings) openChanges(stderr io.Writer) (*changes.Store, error) {
-	log, err := newLogger(stderr, "warn", s.logFormat)
+	s.quiet = true
+	if err := s.read(nil); err != nil {
+		return nil, err
+	}
+	log, err := newLogger(stderr, s.Log.Level, s.Log.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -52,4 +56,6 @@ func (s *settings) openSet(store *changes.Store, id string) (*judgedSet, error) 
 }
 
 // pathRules returns what is hidden and protected of the user's files.
-func (s *settings) pathRules() (paths.Rules, error) { return paths.New(paths.Options{}) }
+func (s *settings) pathRules() (paths.Rules, error) {
+	return paths.New(paths.Options{Hidden: s.Project.Hidden, Protected: s.Project.Protected, Writable: s.Project.Write})
+}

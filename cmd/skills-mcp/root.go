@@ -22,6 +22,8 @@ nearest first:
   ./.skills  ./.agents/skills  ./.claude/skills
   ~/.agents/skills  ~/.claude/skills  ~/.skills-mcp/skills
 
+What flags say can stand in a file too, with more: see 'skills-mcp config --help'.
+
 Relative paths are taken from $CLAUDE_PROJECT_DIR where a host sets it, else
 from the working directory.`
 
@@ -52,7 +54,7 @@ func newRootCommand() *cobra.Command {
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	command.CompletionOptions.HiddenDefaultCmd = true
 	flags.register(command.PersistentFlags())
-	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newAuditCommand(flags), newGrantsCommand(),
+	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newConfigCommand(flags), newAuditCommand(flags), newGrantsCommand(),
 		newChangesCommand(flags), newApplyCommand(flags), newUndoCommand(flags))
 	return command
 }

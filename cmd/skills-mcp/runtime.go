@@ -34,18 +34,18 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 			r.close()
 		}
 	}()
-	if r.log, err = newLogger(stderr, s.logLevel, s.logFormat); err != nil {
+	if err := s.read(rootArguments); err != nil {
 		return nil, err
 	}
-	rules, err := s.policy()
-	if err != nil {
+	if r.log, err = newLogger(stderr, s.Log.Level, s.Log.Format); err != nil {
 		return nil, err
 	}
+	s.warn(r.log)
 	toolsets, err := s.wantedToolsets()
 	if err != nil {
 		return nil, err
 	}
-	roots, err := s.roots(rootArguments)
+	roots, err := s.roots()
 	if err != nil {
 		return nil, err
 	}
@@ -57,11 +57,10 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 		return nil, err
 	}
 	r.backend = backend
-	r.catalog, err = catalog.Open(ctx, catalog.Options{Roots: roots, Strict: s.strict, Poll: s.poll, Logger: r.log})
-	if err != nil {
+	if r.catalog, err = s.openCatalog(ctx, r.log, roots); err != nil {
 		return nil, err
 	}
-	if r.workspaces, err = workspaces.New("", workspaces.Options{Logger: r.log}); err != nil {
+	if r.workspaces, err = workspaces.New("", workspaces.Options{Idle: s.Workspaces.Idle, Max: s.Workspaces.Max, Logger: r.log}); err != nil {
 		return nil, err
 	}
 	if r.copies, err = staging.New("", r.log); err != nil {
@@ -70,19 +69,28 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 	r.server, err = server.New(server.Options{
 		Version:     programVersion(),
 		Catalog:     r.catalog,
-		Policy:      rules,
+		Policy:      s.policy(),
 		Sandbox:     r.backend,
 		Unavailable: unavailable,
 		Workspaces:  r.workspaces,
 		Toolsets:    toolsets,
 		Copies:      r.copies,
-		Pinned:      s.pinned,
-		Approval:    server.Approval{Answers: rememberedAnswers(r.log)},
-		CompatIndex: s.compatIndex,
+		Pinned:      s.Pin,
+		Approval:    s.approval(r.log),
+		Limits:      s.limits,
+		CompatIndex: s.CompatIndex,
 		Audit:       r.audit,
 		Logger:      r.log,
 	})
 	return r, err
+}
+
+func (s *settings) openCatalog(ctx context.Context, log *slog.Logger, roots []catalog.Root) (*catalog.Catalog, error) {
+	opened, err := catalog.Open(ctx, catalog.Options{Roots: roots, Strict: s.Strict, Hides: s.Hides, Poll: s.Poll, Logger: log})
+	if err == nil {
+		s.warnOfNames(log, opened.Snapshot())
+	}
+	return opened, err
 }
 
 // whileWatching runs serve while the catalog follows its roots, and returns

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
@@ -27,8 +27,8 @@ var backends = []struct {
 	{"auto", "the best isolation there is, or\noff where there is none", (*settings).openBest},
 	{"local", "kernel isolation, Linux", opened((*settings).openLocal)},
 	{"docker", "a\ncontainer for every run", opened((*settings).openDocker)},
-	{"off", "", func(*settings, context.Context, *slog.Logger) (sandbox.Backend, string, error) {
-		return nil, "the user turned execution off with --sandbox=off.", nil
+	{"off", "", func(s *settings, _ context.Context, _ *slog.Logger) (sandbox.Backend, string, error) {
+		return nil, s.whyOff(), nil
 	}},
 	{"unsafe-host", "no isolation at all", opened(func(_ *settings, _ context.Context, log *slog.Logger) (*host.Backend, error) {
 		return host.New(host.Options{Logger: log})
@@ -60,9 +60,6 @@ func opened[B sandbox.Backend](open func(*settings, context.Context, *slog.Logge
 
 // openQueue opens what [settings.openSandbox] does, behind a queue.
 func (s *settings) openQueue(ctx context.Context, log *slog.Logger) (_ sandbox.Backend, unavailable string, err error) {
-	if s.maxRuns < 0 {
-		return nil, "", usageError{fmt.Errorf("--max-runs %d is negative", s.maxRuns)}
-	}
 	if err := s.checkShow(); err != nil {
 		return nil, "", err
 	}
@@ -70,20 +67,35 @@ func (s *settings) openQueue(ctx context.Context, log *slog.Logger) (_ sandbox.B
 	if err != nil || backend == nil {
 		return nil, unavailable, err
 	}
-	return queue.New(backend, queue.Options{Running: s.maxRuns}), "", nil
+	return queue.New(backend, queue.Options{Running: s.Sandbox.MaxRuns}), "", nil
 }
 
 // openSandbox opens the backend that --sandbox names. Nothing runs without
 // isolation unless it was asked for by name.
 func (s *settings) openSandbox(ctx context.Context, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error) {
-	names := make([]string, len(backends))
-	for i, b := range backends {
-		if b.name == s.sandbox {
+	for _, b := range backends {
+		if b.name == s.Sandbox.Backend {
 			return b.open(s, ctx, log)
 		}
-		names[i] = b.name
 	}
-	return nil, "", usageError{fmt.Errorf("--sandbox %q is none of %s", s.sandbox, strings.Join(names, ", "))}
+	return nil, "", fmt.Errorf("there is no sandbox %q", s.Sandbox.Backend)
+}
+
+// whyOff says who turned execution off, and names no path of this machine.
+func (s *settings) whyOff() string {
+	if s.ProjectError != nil {
+		return fmt.Sprintf("the project's %s cannot be used, so it is not known what it forbids: %s. It has to be corrected or removed, and the server started again.",
+			config.ProjectFile, firstFault(s.ProjectError))
+	}
+	switch origin := s.Origin("sandbox.backend"); origin.Kind {
+	case config.FromProject:
+		return fmt.Sprintf("the project's %s turns execution off, on line %d.", config.ProjectFile, origin.Line)
+	case config.FromFile:
+		return "the user's configuration turns execution off, by sandbox.backend."
+	case config.FromEnvironment:
+		return "the user turned execution off with " + origin.Name + "=off."
+	}
+	return "the user turned execution off with --sandbox=off."
 }
 
 // openBest opens [settings.bestSandbox], or says in one line why nothing can
@@ -107,7 +119,7 @@ func (s *settings) bestSandbox(ctx context.Context, log *slog.Logger) (sandbox.B
 		return own, nil
 	}
 	containers, dockerErr := s.openDocker(ctx, log)
-	if dockerErr == nil && len(s.show) > 0 {
+	if dockerErr == nil && len(s.Sandbox.Show) > 0 {
 		log.Warn("containers do not see what --show names")
 	}
 	switch {
@@ -126,31 +138,31 @@ func (s *settings) openLocal(ctx context.Context, log *slog.Logger) (*local.Back
 	if err != nil {
 		return nil, err
 	}
-	return local.New(ctx, local.Options{Logger: log, Project: project, Show: s.show, Git: command.ReadGitUser(ctx, project)})
+	return local.New(ctx, local.Options{Logger: log, Project: project, Show: s.Sandbox.Show, Git: command.ReadGitUser(ctx, project)})
 }
 
-// checkShow makes the paths of --show absolute and refuses those that programs
+// checkShow makes the paths that are to be shown absolute and refuses those that programs
 // must not see.
 func (s *settings) checkShow() error {
-	if len(s.show) > 0 && s.sandbox != "auto" && s.sandbox != "local" {
-		return usageError{fmt.Errorf("--show is for the local sandbox, not for --sandbox=%s", s.sandbox)}
+	if backend := s.Sandbox.Backend; backend != "auto" && backend != "local" {
+		if s.Origin("sandbox.show").Kind == config.FromFlag && s.Origin("sandbox.backend").Kind == config.FromFlag {
+			return usageError{fmt.Errorf("--show is for the local sandbox, not for --sandbox=%s", backend)}
+		}
+		return nil // there is nothing to show it to
 	}
 	project, err := projectDir()
 	if err != nil {
 		return err
 	}
-	for i, name := range s.show {
-		if rest, found := strings.CutPrefix(name, "~/"); found {
-			home, err := os.UserHomeDir()
-			if err != nil {
-				return err
-			}
-			name = filepath.Join(home, rest)
-		} else if !filepath.IsAbs(name) {
+	for i, name := range s.Sandbox.Show {
+		if name, err = expandHome(name); err != nil {
+			return err
+		}
+		if !filepath.IsAbs(name) {
 			name = filepath.Join(project, name)
 		}
-		if s.show[i], err = local.CheckShow(name); err != nil {
-			return usageError{fmt.Errorf("--show: %w", err)}
+		if s.Sandbox.Show[i], err = local.CheckShow(name); err != nil {
+			return asUsage(s.Refuse("sandbox.show", err))
 		}
 	}
 	return nil
@@ -158,7 +170,7 @@ func (s *settings) checkShow() error {
 
 func (s *settings) openDocker(ctx context.Context, log *slog.Logger) (*docker.Backend, error) {
 	return docker.New(ctx, docker.Options{
-		Image: s.dockerImage, Runtime: s.dockerRuntime, Logger: log,
-		Remote: remote.Access{Here: s.sandbox == "auto"},
+		Image: s.Sandbox.Docker.Image, Runtime: s.Sandbox.Docker.Runtime, Logger: log,
+		Remote: remote.Access{Here: s.Sandbox.Backend == "auto"},
 	})
 }

@@ -1,82 +1,179 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/policy/approval"
+	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
-// settings are the flags that all commands share.
+// settings are what all commands go by: the configuration, of which the flags
+// that they share are a part.
 type settings struct {
-	strict        bool
-	poll          time.Duration
-	sandbox       string
-	dockerImage   string
-	dockerRuntime string
-	maxRuns       int
-	show          []string
-	allowedTools  string
-	toolsets      []string
-	pinned        []string
-	compatIndex   bool
-	audit         string
-	logLevel      string
-	logFormat     string
+	flags *pflag.FlagSet
+	file  string // of --config
+	// served says that clients come over HTTP, from no project that is known.
+	served bool
+	// unrecorded leaves the audit log out.
+	unrecorded bool
+	// quiet has only errors logged where nothing is said of it.
+	quiet bool
+
+	*config.Effective // after read
+}
+
+// keysOfFlags has the keys that flags set.
+var keysOfFlags = []struct{ flag, key string }{
+	{"sandbox", "sandbox.backend"},
+	{"docker-image", "sandbox.docker.image"},
+	{"docker-runtime", "sandbox.docker.runtime"},
+	{"show", "sandbox.show"},
+	{"max-runs", "sandbox.maxRuns"},
+	{"allowed-tools", "allowedTools"},
+	{"toolsets", "toolsets"},
+	{"strict", "strict"},
+	{"pin", "pin"},
+	{"compat-index", "compatIndex"},
+	{"poll", "poll"},
+	{"audit", "audit.dir"},
+	{"log-level", "log.level"},
+	{"log-format", "log.format"},
 }
 
 func (s *settings) register(flags *pflag.FlagSet) {
+	s.flags = flags
 	flags.SortFlags = false
-	flags.StringVar(&s.sandbox, "sandbox", backends[0].name, "`BACKEND` that runs scripts: "+backendHelp())
-	flags.StringVar(&s.dockerImage, "docker-image", docker.DefaultImage,
+	flags.StringVar(&s.file, "config", "",
+		"`FILE` to read instead of config.yaml in your configuration directory, as\ndocs/configuration.md has it; what flags say wins over it")
+	flags.String("sandbox", backends[0].name, "`BACKEND` that runs scripts: "+backendHelp())
+	flags.String("docker-image", docker.DefaultImage,
 		"`IMAGE` for --sandbox=docker, one that \"make image\" built or that is based\non such a one")
-	flags.StringVar(&s.dockerRuntime, "docker-runtime", "",
+	flags.String("docker-runtime", "",
 		"`NAME` of the engine's runtime for --sandbox=docker, such as runsc (gVisor)\n(default: the engine's own)")
-	flags.StringArrayVar(&s.show, "show", nil,
+	flags.StringArray("show", nil,
 		"`PATH` of a file or directory that programs may read in the local sandbox\nbesides the system's, such as a tool's settings in /etc or /opt (repeatable)")
-	flags.IntVar(&s.maxRuns, "max-runs", 0,
+	flags.Int("max-runs", 0,
 		"how many programs run at once, at most `N`; the others wait, and sessions take\nturns (default: twice the number of processors, at least 4)")
-	flags.StringVar(&s.allowedTools, "allowed-tools", string(policy.Enforce),
+	flags.String("allowed-tools", string(policy.Enforce),
 		"`MODE` in which skills' allowed-tools are taken: enforce, or log (what is\nnot listed is allowed, and logged)")
-	flags.StringSliceVar(&s.toolsets, "toolsets", nil,
+	flags.StringSlice("toolsets", nil,
 		"`SETS` of further tools, separated by commas: workspace (view, create_file,\nstr_replace and bash_tool, to work on files of a workspace)")
-	flags.BoolVar(&s.strict, "strict", false,
+	flags.Bool("strict", false,
 		"leave out every skill that the Agent Skills reference validator rejects")
-	flags.StringArrayVar(&s.pinned, "pin", nil,
+	flags.StringArray("pin", nil,
 		"`NAME` of a skill to list first in the instructions (repeatable)")
-	flags.BoolVar(&s.compatIndex, "compat-index", false,
+	flags.Bool("compat-index", false,
 		"serve skill://index.json too, for hosts that know only drafts of the\nSkills extension")
-	flags.DurationVar(&s.poll, "poll", 0,
+	flags.Duration("poll", 0,
 		"look for changes every `DURATION`, such as 5s, instead of being told by\nthe kernel; for network file systems")
-	flags.StringVar(&s.audit, "audit", auditAuto,
+	flags.String("audit", config.Auto,
 		"`DIR` of the audit log, in which every call is recorded: auto (audit in the\nuser's state directory), off, or a path")
-	flags.StringVar(&s.logLevel, "log-level", "info", "least severe `LEVEL` to log: debug, info, warn or error")
-	flags.StringVar(&s.logFormat, "log-format", "auto", "`FORMAT` of the log: auto (text on a terminal, else JSON), text or json")
+	flags.String("log-level", "info", "least severe `LEVEL` to log: debug, info, warn or error")
+	flags.String("log-format", "auto", "`FORMAT` of the log: auto (text on a terminal, else JSON), text or json")
+}
+
+// read reads the configuration: the file, variables, flags and ROOT arguments,
+// and what the project's file narrows. Where that one cannot be used, the
+// strictest is in force, and ProjectError says so.
+func (s *settings) read(rootArguments []string) error {
+	userDir, _ := os.UserConfigDir() // without one there is no file
+	effective, err := config.Load(config.Sources{
+		File: s.file, UserDir: userDir, Environ: os.Environ(), Flags: s.given(rootArguments),
+	})
+	if err != nil {
+		return asUsage(err)
+	}
+	s.Effective = effective
+	if s.quiet && s.Origin("log.level").Kind == config.FromDefault {
+		s.Log.Level = "error"
+	}
+	dir, err := s.project()
+	if err != nil {
+		return err
+	}
+	if dir != "" {
+		_ = s.Narrow(dir) // which is told where it matters: see ProjectError
+	}
+	return nil
+}
+
+// given returns what the command line says.
+func (s *settings) given(rootArguments []string) (given []config.Flag) {
+	for _, each := range keysOfFlags {
+		flag := s.flags.Lookup(each.flag)
+		if !flag.Changed {
+			continue
+		}
+		values := []string{fromHere(each.key, flag.Value.String())}
+		if list, isList := flag.Value.(pflag.SliceValue); isList {
+			values = list.GetSlice()
+		}
+		given = append(given, config.Flag{Name: "--" + each.flag, Key: each.key, Values: values})
+	}
+	if len(rootArguments) > 0 {
+		given = append(given, config.Flag{Name: "ROOT", Key: "roots", Values: rootArguments})
+	}
+	return given
+}
+
+// fromHere makes a path on the command line absolute where a file may not have
+// one that is relative.
+func fromHere(key, value string) string {
+	if key != "audit.dir" || value == "" || value == config.Auto || value == config.Off || strings.HasPrefix(value, "~/") {
+		return value
+	}
+	absolute, err := filepath.Abs(value)
+	if err != nil {
+		return value // which is refused
+	}
+	return absolute
+}
+
+// asUsage marks faults of the command line.
+func asUsage(err error) error {
+	var refused *config.Error
+	if errors.As(err, &refused) && refused.Faults[0].Origin.Kind == config.FromFlag {
+		return usageError{err}
+	}
+	return err
+}
+
+// project returns the directory of the project whose file narrows the
+// configuration, or nothing.
+func (s *settings) project() (string, error) {
+	switch dir := s.Project.Dir; {
+	case dir == config.Off, dir == config.Auto && s.served:
+		return "", nil
+	case dir == config.Auto:
+		return projectDir()
+	default:
+		return expandHome(dir)
+	}
 }
 
 // policy returns the operator's policy.
-func (s *settings) policy() (policy.Policy, error) {
-	mode := policy.Mode(s.allowedTools)
-	if mode != policy.Enforce && mode != policy.Log {
-		return policy.Policy{}, usageError{fmt.Errorf("--allowed-tools %q is none of enforce, log", s.allowedTools)}
-	}
-	return policy.Policy{Mode: mode}, nil
-}
+func (s *settings) policy() policy.Policy { return policy.Policy{Mode: policy.Mode(s.AllowedTools)} }
 
 // wantedToolsets returns the toolsets that are switched on, each once.
 func (s *settings) wantedToolsets() ([]server.Toolset, error) {
 	var wanted []server.Toolset
-	for _, name := range s.toolsets {
+	for _, name := range s.Toolsets {
 		toolset, err := server.ParseToolset(name)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("--toolsets: %w", err)}
+			return nil, asUsage(s.Refuse("toolsets", err))
 		}
 		if !slices.Contains(wanted, toolset) {
 			wanted = append(wanted, toolset)
@@ -85,25 +182,63 @@ func (s *settings) wantedToolsets() ([]server.Toolset, error) {
 	return wanted, nil
 }
 
-// roots reads the ROOT arguments, or returns the default roots.
-func (s *settings) roots(arguments []string) ([]catalog.Root, error) {
+// limits returns those of the runs of a skill.
+func (s *settings) limits(skill string) server.Limits {
+	l := s.Skill(skill).Limits
+	return server.Limits{Longest: l.MaxTimeout, Limits: sandbox.Limits{
+		Timeout: l.Timeout, OutputBytes: l.Output, SpillBytes: l.Spill, MemoryBytes: l.Memory, Processes: l.Processes,
+		FileBytes: l.FileSize, OpenFiles: l.OpenFiles, WorkspaceBytes: l.WorkspaceSize, WorkspaceFiles: l.WorkspaceFiles,
+	}}
+}
+
+// approval returns what users are asked before it is done.
+func (s *settings) approval(log *slog.Logger) server.Approval {
+	asked := server.Approval{Modes: modesOf(s.Approval), Skills: map[string]approval.Modes{}, Answers: rememberedAnswers(log)}
+	for name := range s.Skills {
+		asked.Skills[name] = modesOf(s.Skill(name).Approval)
+	}
+	return asked
+}
+
+func modesOf(a config.Approval) approval.Modes {
+	return approval.Modes{Apply: approval.Mode(a.Mode), Runs: approval.Mode(a.Runs), Reads: approval.Mode(a.Reads)}
+}
+
+// roots returns the roots that are named, or the default ones.
+func (s *settings) roots() ([]catalog.Root, error) {
 	project, err := projectDir()
 	if err != nil {
 		return nil, err
 	}
 	home, _ := os.UserHomeDir() // without one, "~" is refused below
-	if len(arguments) == 0 {
+	if s.Origin("roots").Kind == config.FromDefault {
 		return catalog.DefaultRoots(project, home), nil
 	}
-	roots := make([]catalog.Root, 0, len(arguments))
-	for _, argument := range arguments {
-		root, err := catalog.ParseRoot(argument, project, home)
-		if err != nil {
+	roots := make([]catalog.Root, 0, len(s.Roots))
+	for i, named := range s.Roots {
+		root, err := catalog.ParseRoot(named.Path, project, home)
+		if err == nil {
+			root, err = withKeys(root, named)
+		}
+		if err != nil && s.Origin("roots").Kind == config.FromFlag {
 			return nil, usageError{err}
+		}
+		if err != nil {
+			return nil, s.Refuse(fmt.Sprintf("roots[%d]", i), err)
 		}
 		roots = append(roots, root)
 	}
 	return roots, nil
+}
+
+// withKeys adds what a file says of a root besides its path.
+func withKeys(root catalog.Root, named config.Root) (catalog.Root, error) {
+	root.Pack = root.Pack || named.Pack
+	root.Entry, root.Optional = named.Entry, named.Optional
+	if named.Prefix != "" {
+		root.Prefix = named.Prefix
+	}
+	return root, root.Validate()
 }
 
 // projectDir is what relative paths are relative to. Hosts start servers in
@@ -113,4 +248,14 @@ func projectDir() (string, error) {
 		return dir, nil
 	}
 	return os.Getwd()
+}
+
+// expandHome returns a path in which ~/ stands for the home directory.
+func expandHome(name string) (string, error) {
+	rest, found := strings.CutPrefix(name, "~/")
+	if !found {
+		return name, nil
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, rest), err
 }

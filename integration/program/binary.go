@@ -32,6 +32,11 @@ func Main(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	// Nor does it read that user's configuration.
+	if err := os.Setenv("SKILLS_MCP_CONFIG", os.DevNull); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 
 	binary = filepath.Join(dir, "skills-mcp")
 	if runtime.GOOS == "windows" {

@@ -278,8 +278,11 @@ func bound[T int | int64 | time.Duration](limit *T, most T) {
 // Hides reports whether a skill of the root of that index is hidden: it is
 // disabled, or not visible in its root. Names are the same under NFKC.
 func (c *Config) Hides(root int, name string) bool {
-	return matches(c.Disabled, name) || root < len(c.Roots) && !matches(c.Roots[root].Visible, name)
+	return c.Disables(name) || root < len(c.Roots) && !matches(c.Roots[root].Visible, name)
 }
+
+// Disables reports whether a skill is hidden in all roots.
+func (c *Config) Disables(name string) bool { return matches(c.Disabled, name) }
 
 func matches(patterns []string, name string) bool {
 	name = norm.NFKC.String(name)

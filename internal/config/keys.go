@@ -113,7 +113,7 @@ func approvalKeys(a *Approval, env string) group {
 
 func auditKeys(a *Audit) group {
 	return group{
-		{name: "dir", env: "AUDIT", value: text(&a.Dir, "`auto`, `off`, or a path", ownPathOr(Auto, Off)), doc: "Its directory; `auto` is one in your state directory."},
+		{name: "dir", env: "AUDIT", flag: true, value: text(&a.Dir, "`auto`, `off`, or a path", ownPathOr(Auto, Off)), doc: "Its directory; `auto` is one in your state directory."},
 		{name: "maxSize", env: "AUDIT_MAX_SIZE", value: size(&a.MaxSize, 64<<10, 1<<30), doc: "The size at which a new file is begun."},
 		{name: "maxFiles", env: "AUDIT_MAX_FILES", value: integer(&a.MaxFiles, 2, 1000), doc: "How many files there are at most."},
 		{name: "failure", env: "AUDIT_FAILURE", value: choice(&a.Failure, "continue", "fail"), doc: "What becomes of a call that cannot be logged."},

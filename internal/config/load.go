@@ -89,6 +89,16 @@ func Load(sources Sources) (*Effective, error) {
 // Origin returns where the value of a key comes from, such as "log.level".
 func (e *Effective) Origin(key string) Origin { return originOf(e.origins, key) }
 
+// Refuse returns an error that says what is wrong with the value of a key, and
+// where it stands.
+func (e *Effective) Refuse(key string, err error) error {
+	origin, message := e.Origin(key), err.Error()
+	if origin.Kind != FromFlag {
+		message = key + ": " + message
+	}
+	return &Error{Faults: []Fault{{origin, message}}}
+}
+
 func (e *Effective) loadFile(sources Sources, variable string) error {
 	file, named := sources.File, true
 	switch {

@@ -222,6 +222,9 @@ func ownPathOr(words ...string) func(string) error {
 		if slices.Contains(words, text) {
 			return nil
 		}
+		if text == "" {
+			return fmt.Errorf("is empty; allowed is %s or a path", strings.Join(words, ", "))
+		}
 		if ownPath(text) != nil {
 			return fmt.Errorf("%s is neither %s nor a path that is absolute or below the home directory (~/)", quoted(text), strings.Join(words, ", "))
 		}

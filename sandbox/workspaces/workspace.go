@@ -33,10 +33,10 @@ var (
 	ErrClosed = errors.New("workspaces closed: the server is shutting down")
 )
 
-// DefaultMax is the default of Options.Max, and defaultIdle of Options.Idle.
+// Defaults of [Options].
 const (
 	DefaultMax  = 256
-	defaultIdle = time.Hour
+	DefaultIdle = time.Hour
 )
 
 const (
@@ -126,7 +126,7 @@ func New(base string, options Options) (*Store, error) {
 	w := &Store{
 		base: dir.Path(),
 		dir:  dir,
-		idle: cmp.Or(max(options.Idle, 0), defaultIdle),
+		idle: cmp.Or(max(options.Idle, 0), DefaultIdle),
 		max:  cmp.Or(max(options.Max, 0), DefaultMax),
 		now:  options.Now,
 		log:  cmp.Or(options.Logger, slog.New(slog.DiscardHandler)),
