@@ -41,7 +41,7 @@ type fixture struct {
 
 // newFixture makes a server; options are sandbox=off, allowed-tools=log,
 // workspaces=1, runs=1 (and one that waits), compat-index, audit, toolset=NAME,
-// pin=NAME, hide=NAME, approval.runs=MODE, approval.reads=MODE and answers=off.
+// pin=NAME, hide=NAME, approval.runs=MODE, approval.reads=MODE and answers=DIR.
 func newFixture(t testing.TB, root string, options ...string) *fixture {
 	t.Helper()
 	return newFixtureWith(t, root, func(plain sandbox.Backend) sandbox.Backend { return plain }, options...)
@@ -118,11 +118,11 @@ func newFixtureOf(t testing.TB, root string, set func(*server.Options), options 
 	if slices.Contains(options, "allowed-tools=log") {
 		opts.Policy.Mode = policy.Log
 	}
-	if !slices.Contains(options, "answers=off") {
-		f.answers = filepath.Join(t.TempDir(), "grants")
-		opts.Approval.Answers = answers.New(answers.Options{Dir: f.answers, Now: f.clock})
-	}
+	f.answers = filepath.Join(t.TempDir(), "grants")
 	for _, option := range options {
+		if dir, ok := strings.CutPrefix(option, "answers="); ok {
+			f.answers = dir
+		}
 		if mode, ok := strings.CutPrefix(option, "approval.runs="); ok {
 			opts.Approval.Runs = approval.Mode(mode)
 		}
@@ -136,6 +136,7 @@ func newFixtureOf(t testing.TB, root string, set func(*server.Options), options 
 			opts.Toolsets = append(opts.Toolsets, server.Toolset(name))
 		}
 	}
+	opts.Approval.Answers = answers.New(answers.Options{Dir: f.answers, Now: f.clock})
 	f.server, err = server.New(opts)
 	if err != nil {
 		t.Fatal(err)

@@ -58,11 +58,14 @@ func dialSSE(t *testing.T, url string) *sseClient {
 }
 
 func (c *sseClient) take(data string) {
-	var r reply
+	var r struct {
+		reply
+		Method string
+	}
 	_ = json.Unmarshal([]byte(data), &r)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if waiting := c.waiting[string(r.ID)]; waiting != nil {
+	if waiting := c.waiting[string(r.ID)]; waiting != nil && r.Method == "" {
 		waiting <- []byte(data)
 		return
 	}

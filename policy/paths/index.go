@@ -3,6 +3,7 @@ package paths
 import (
 	"bytes"
 	"encoding/binary"
+	"iter"
 )
 
 // GitIndex reports whether a path is that of a git index, which is protected
@@ -36,15 +37,10 @@ const (
 // directories.
 func GitIndexFault(content []byte) (reason string, refused bool) {
 	const unreadable = "is no git index that can be checked"
-	if len(content) < indexHeaderBytes+indexHashBytes || string(content[:4]) != "DIRC" {
+	entries, count, ok := openIndex(content)
+	if !ok {
 		return unreadable, true
 	}
-	version := binary.BigEndian.Uint32(content[4:])
-	count := binary.BigEndian.Uint32(content[8:])
-	if version < 2 || version > 4 {
-		return unreadable, true
-	}
-	entries := indexEntries{rest: content[indexHeaderBytes : len(content)-indexHashBytes], version: version}
 	for range count {
 		path, ok := entries.next()
 		if !ok {
@@ -55,6 +51,55 @@ func GitIndexFault(content []byte) (reason string, refused bool) {
 		}
 	}
 	return indexExtensions(entries.rest)
+}
+
+// GitIndexLoss returns a path that is hidden from programs, is in the index
+// before and not in the one after: programs do not see the file, so that what
+// adds all changes, as git commit --all does, removes it from what is tracked.
+// Indexes are judged as far as they can be read. See [GitIndexFault] for those of
+// programs.
+func (r Rules) GitIndexLoss(before, after []byte) (path string, lost bool) {
+	hidden := map[string]bool{}
+	for path := range indexPaths(before) {
+		if _, hides := r.Hidden(path); hides {
+			hidden[path] = true
+		}
+	}
+	if len(hidden) == 0 {
+		return "", false
+	}
+	for path := range indexPaths(after) {
+		delete(hidden, path)
+	}
+	for name := range hidden {
+		if !lost || name < path {
+			path, lost = name, true
+		}
+	}
+	return path, lost
+}
+
+// indexPaths yields the paths of an index, as far as it can be read.
+func indexPaths(content []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		entries, count, ok := openIndex(content)
+		for i := uint32(0); ok && i < count; i++ {
+			var path string
+			if path, ok = entries.next(); ok && !yield(path) {
+				return
+			}
+		}
+	}
+}
+
+// openIndex reads the head of an index.
+func openIndex(content []byte) (entries indexEntries, count uint32, ok bool) {
+	if len(content) < indexHeaderBytes+indexHashBytes || string(content[:4]) != "DIRC" {
+		return indexEntries{}, 0, false
+	}
+	version := binary.BigEndian.Uint32(content[4:])
+	entries = indexEntries{rest: content[indexHeaderBytes : len(content)-indexHashBytes], version: version}
+	return entries, binary.BigEndian.Uint32(content[8:]), 2 <= version && version <= 4
 }
 
 func leadsIntoGit(path string) bool {

@@ -137,6 +137,34 @@ func TestGitIndex(t *testing.T) {
 	}
 }
 
+// TestGitIndexLoss: what hidden files cost where a program commits everything.
+func TestGitIndexLoss(t *testing.T) {
+	t.Parallel()
+	dir, index := repository(t, map[string]string{".npmrc": "", "a": "", "keys/x.key": "", "b": ""})
+	before := read(t, index)
+	var r paths.Rules
+	for _, step := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"rm", "-q", "--cached", "a"}, ""},
+		{[]string{"update-index", "--index-version", "4"}, ""},
+		{[]string{"rm", "-q", "--cached", "keys/x.key"}, "keys/x.key"},
+		{[]string{"rm", "-q", "--cached", ".npmrc"}, ".npmrc"},
+	} {
+		git(t, dir, step.args...)
+		if got, lost := r.GitIndexLoss(before, read(t, index)); got != step.want || lost != (step.want != "") {
+			t.Errorf("after git %q: %q, %v", step.args, got, lost)
+		}
+	}
+	if got, lost := r.GitIndexLoss(before, nil); !lost || got != ".npmrc" {
+		t.Errorf("with none after: %q, %v", got, lost)
+	}
+	if got, lost := r.GitIndexLoss(nil, before); lost {
+		t.Errorf("with none before: %q", got)
+	}
+}
+
 // indexOf returns an index with entries of these paths.
 func indexOf(names []string) []byte {
 	content := binary.BigEndian.AppendUint32([]byte("DIRC\x00\x00\x00\x02"), uint32(len(names)))

@@ -39,7 +39,7 @@ type template struct {
 	processes   int
 
 	overlays []overlay
-	copies   []engine.Bind // of shares
+	copies   []engine.Bind // of shares; without source where files are copied
 }
 
 func (of template) equal(other template) bool {
@@ -53,6 +53,10 @@ func (of template) equal(other template) bool {
 func (b *Backend) templateOf(spec sandbox.Spec, by sharing) (template, error) {
 	of := template{memoryBytes: spec.Limits.MemoryBytes, processes: spec.Limits.Processes}
 	if b.copying {
+		of.copies = copiesOf(by)
+		for i := range of.copies {
+			of.copies[i].Source = ""
+		}
 		return of, nil
 	}
 	of.skillDir, of.workspace, of.private = spec.SkillDir, spec.Workspace, scratch.Owned(spec)
@@ -64,16 +68,17 @@ func (b *Backend) templateOf(spec sandbox.Spec, by sharing) (template, error) {
 
 // binds are the directories that are shared.
 func (of template) binds() (binds []engine.Bind) {
-	for _, bind := range []engine.Bind{
+	all := append([]engine.Bind{
 		{Source: of.workspace, Target: protocol.Workspace},
 		{Source: of.private, Target: protocol.Private},
 		{Source: of.skillDir, Target: protocol.SkillDir, ReadOnly: true},
-	} {
+	}, of.copies...)
+	for _, bind := range all {
 		if bind.Source != "" {
 			binds = append(binds, bind)
 		}
 	}
-	return append(binds, of.copies...)
+	return binds
 }
 
 // stat returns the identity of the directories that are shared.
@@ -102,6 +107,9 @@ func statAll(dirs []string) (infos []fs.FileInfo, err error) {
 func (b *Backend) blueprintOf(of template, volumes []engine.Volume) engine.Blueprint {
 	blueprint := b.blueprint
 	blueprint.Volumes = volumes
+	for _, tree := range of.copies {
+		blueprint.Trees = append(blueprint.Trees, engine.Tree{Target: tree.Target, Writable: !tree.ReadOnly})
+	}
 	blueprint.Copying, blueprint.User, blueprint.Binds = b.copying, of.user, of.binds()
 	blueprint.MemoryBytes, blueprint.Processes = of.memoryBytes, int64(of.processes)+entryThreads
 	return blueprint

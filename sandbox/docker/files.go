@@ -13,15 +13,16 @@ type Remote interface {
 	// Route returns how an engine is reached that does not listen at a socket
 	// or a named pipe of this machine. Errors are those of package engine.
 	Route(at engine.Endpoint) (engine.Route, error)
-	// OpenFiles opens the files of one run. Errors are of type
-	// [sandbox.SetupError].
+	// OpenFiles opens the files of one run. The first layer of a share is the
+	// directory of which the files are copied, and to which they come back.
+	// Errors are of type [sandbox.SetupError].
 	OpenFiles(spec sandbox.Spec) (Files, error)
 }
 
 // Files are those of one run, copied to its container and back.
 type Files interface {
-	// Send writes those of the skill and of the workspace, as package protocol
-	// has them.
+	// Send writes those of the skill, of the workspace and of what is shared, as
+	// package protocol has them.
 	Send(w io.Writer) error
 	// Write takes what comes back, and does not fail.
 	io.Writer

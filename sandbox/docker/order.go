@@ -35,6 +35,9 @@ func (b *Backend) order(spec sandbox.Spec, by sharing) (protocol.Order, error) {
 		WorkspaceBytes: uint64(spec.Limits.WorkspaceBytes),
 		WorkspaceFiles: uint64(spec.Limits.WorkspaceFiles),
 	}
+	if b.copying {
+		order.Read, order.Write = by.trees()
+	}
 	if wire.Send(io.Discard, &order) != nil { // it is too long
 		return protocol.Order{}, process.StartFailed(syscall.E2BIG)
 	}

@@ -115,12 +115,39 @@ func (b *Backend) copies() process.Copies {
 	if os.Geteuid() == 0 {
 		how.User = protocol.User
 	}
+	if b.copying {
+		how.Bound = treeBounds
+		how.TooLarge = ", and the engine shares no directories with this machine"
+	}
 	return how
+}
+
+// pageBytes is what a file takes at least in a file system in memory.
+const pageBytes = 4 << 10
+
+// treeBounds are those of each of a run's copies in a container, where they are in
+// memory: half of it for their bytes, and half for what is left of their pages.
+func treeBounds(spec sandbox.Spec) (entries int, bytes int64) {
+	bytes = engine.TreesBytes(spec.Limits.MemoryBytes) / int64(len(spec.Shares)) / 2
+	return int(bytes / pageBytes), bytes
 }
 
 // shown reports whether a share of that number is shown.
 func (s sharing) shown(i int) bool {
 	return i < len(s.shared) && s.shared[i].Access != sandbox.AccessOff
+}
+
+// trees are where programs see copies that they can read, and that they can write.
+func (s sharing) trees() (read, write []string) {
+	for _, shared := range s.shared {
+		switch shared.Access {
+		case sandbox.AccessRead:
+			read = append(read, shared.Path)
+		case sandbox.AccessReview:
+			write = append(write, shared.Path)
+		}
+	}
+	return read, write
 }
 
 // project is where programs see the project, or empty.

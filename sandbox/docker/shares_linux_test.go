@@ -15,6 +15,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
 	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -29,6 +30,14 @@ func TestSharesByCopies(t *testing.T) {
 		backend.DoWithoutOverlays()
 		return backend
 	}, sandboxtest.Shares{Most: sandbox.AccessReview, Copies: true, Text: true})
+}
+
+// Where the engine shares no directories, copies go to the container and back.
+func TestSharesElsewhere(t *testing.T) {
+	host := enginetest.ServeTCP(t, nil)
+	sandboxtest.RunShares(t, func(t testing.TB) sandbox.Backend {
+		return openWith(t, docker.Options{Host: host})
+	}, sandboxtest.Shares{Most: sandbox.AccessReview, Copies: true, Sent: true, Text: true})
 }
 
 // volumes lists those with a label, by the docker command.

@@ -79,3 +79,5 @@ func BenchmarkFullAgainstBubblewrap(b *testing.B) {
 	b.ReportMetric(median(3)/median(1), "ratio-to-bwrap")
 	b.ReportMetric(median(2)/median(1), "cold-ratio-to-bwrap")
 }
+
+func BenchmarkFullShares(b *testing.B) { sandboxtest.BenchmarkShares(b, opener(local.Full)) }

@@ -12,6 +12,9 @@ import (
 // AwaitWarm returns when no warm jail process is being made.
 func (b *Backend) AwaitWarm() { b.warm.work.Wait() }
 
+// DoWithoutOverlays has no share shown by an overlay.
+func (b *Backend) DoWithoutOverlays() { b.private = false }
+
 // DropWarm makes the next run start without a warm jail process.
 func (b *Backend) DropWarm() {
 	b.AwaitWarm()

@@ -11,25 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
-	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
 )
 
 // maxInPlace is how many grants a share may take that is read where it is.
 const maxInPlace = 10_000
-
-// showCopies has the runner show shares as copies in the tier [Restricted], which
-// mounts nothing.
-func (s *system) showCopies(runner *process.Runner) {
-	if s.tier == Full {
-		return
-	}
-	copies := process.Copies{InPlace: s.inPlace}
-	if s.asNobody {
-		copies.User = nobody
-	}
-	runner.ShowCopies(copies)
-}
 
 // inPlace reports whether programs can read a share where it is.
 func (s *system) inPlace(share sandbox.Share) bool {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -130,17 +129,12 @@ func (r *run) Wait() (process.Ending, error) {
 		ended.CPUTime = usage.CPUTime
 	}
 	ending := process.Ending{Ending: ended, PeakMemoryBytes: usage.PeakMemoryBytes, OutOfMemory: usage.OutOfMemory, Shared: r.shared}
-	release := func() {
+	// No process of the run is left. What it was in need not keep anybody
+	// waiting.
+	r.in.system.endings.Go(func() {
 		r.Tree.Close()
 		r.in.group.Remove() // what remains is removed by the next server
-	}
-	if slices.ContainsFunc(r.shared, func(s sandbox.Shared) bool { return s.Access == sandbox.AccessReview }) {
-		release() // who has the changes next must find nothing mounted there
-	} else {
-		// No process of the run is left. What it was in need not keep anybody
-		// waiting.
-		r.in.system.endings.Go(release)
-	}
+	})
 	if err != nil {
 		return process.Ending{}, startFailed(err)
 	}

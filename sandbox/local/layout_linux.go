@@ -168,9 +168,10 @@ func (l *layout) ownMounts(spec sandbox.Spec) []jail.Mount {
 		jail.Mount{Source: scratch.Owned(spec), Target: private, Dir: true, Writable: true})
 }
 
-// isOwn reports whether a mount is that of a run's own directory.
+// isOwn reports whether a mount is that of a run's own directory, or of a copy of
+// a share.
 func isOwn(mount jail.Mount) bool {
-	return mount.Target == skillDir || mount.Target == workspace || mount.Target == private
+	return mount.Single || mount.Target == skillDir || mount.Target == workspace || mount.Target == private
 }
 
 // fullRights are what programs may do in the file system of a run.

@@ -44,6 +44,16 @@ func TestSharesFull(t *testing.T) {
 	}
 }
 
+// Where the kernel has no overlays, copies are in the place of shares.
+func TestSharesFullByCopies(t *testing.T) {
+	sandboxtest.RunShares(t, func(t testing.TB) sandbox.Backend {
+		backend := opener(local.Full)(t)
+		backend.(*local.Backend).DoWithoutOverlays()
+		return backend
+	}, sandboxtest.Shares{Most: sandbox.AccessReview, Copies: true})
+	asNobodyToo(t)
+}
+
 func TestSharesRestricted(t *testing.T) {
 	copied := sandboxtest.Shares{Most: sandbox.AccessReview, Elsewhere: true, Discards: true} // modes and times
 	sandboxtest.RunShares(t, opener(local.Restricted), copied)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
 )
@@ -21,14 +22,13 @@ type shares []share
 type share struct {
 	sandbox.Share
 	reason string // for having less access than was asked for
+	copied bool   // it is a copy, which is mounted as it is
 }
 
 // Why a share is not shown as it was asked for.
 const (
-	noOverlays = "This kernel gives ordinary users no overlays, by which it would be shown."
-	inTheWay   = "Its path is one of the sandbox's own, or above one."
-	noUpper    = "What programs change cannot be kept: the file system of the server's state, or who owns the files, does not allow it."
-	cannotShow = "The kernel cannot show it: its file system does not allow it, or another one is mounted below it."
+	inTheWay = "Its path is one of the sandbox's own, or above one"
+	noUpper  = "What programs change cannot be kept: the file system of the server's state, or who owns the files, does not allow it."
 )
 
 // newShares decides which shares of a run can be tried.
@@ -38,12 +38,11 @@ func (s *system) newShares(spec sandbox.Spec) shares {
 		all[i] = share{Share: given}
 		switch {
 		case given.Access == sandbox.AccessOff: // for a reason that is known
-		case s.tier != Full: // it is a copy, or where it is
-		case !s.private:
-			all[i].off(noOverlays)
+		case s.tier != Full || s.isCopy(given): // which was looked at
 		case s.layout.wouldHide(given):
-			all[i].off(inTheWay)
+			all[i].off(inTheWay + ".")
 		}
+		all[i].copied = s.tier == Full && s.isCopy(given)
 	}
 	return all
 }
@@ -64,33 +63,39 @@ func (l *layout) wouldHide(share sandbox.Share) bool {
 		slices.ContainsFunc(l.links, func(link jail.Link) bool { return pathname.Within(link.Path, share.Path) })
 }
 
-// lessen takes access from the share for which a jail could not be set up, and
-// reports whether there was such a share: a run never fails for one.
-func (all shares) lessen(err error) bool {
+// failed returns the share for which a jail could not be set up, or nil.
+func (all shares) failed(err error) *share {
 	step := new(supervisor.StepError)
 	if !errors.As(err, &step) {
-		return false
+		return nil
 	}
 	number := 0 // in the orders
 	for i := range all {
-		if all[i].Access == sandbox.AccessOff {
+		if all[i].Access == sandbox.AccessOff || all[i].copied {
 			continue
 		}
 		if step.Step == jail.ShareStep(number) {
-			all[i].lessen()
-			return true
+			return &all[i]
 		}
 		number++
 	}
-	return false
+	return nil
 }
 
-func (s *share) lessen() {
-	if s.Access == sandbox.AccessReview {
-		s.Access, s.reason = sandbox.AccessRead, noUpper
-	} else {
-		s.off(cannotShow)
+// lessen finds another way to show the share for which a jail could not be set
+// up: a run never fails for one. Without such a share it returns the error.
+func (s *system) lessen(shares shares, err error) error {
+	share := shares.failed(err)
+	switch {
+	case share == nil:
+		return err
+	case share.Access == sandbox.AccessReview:
+		share.Access, share.reason = sandbox.AccessRead, noUpper
+		return nil
 	}
+	// Its file system allows no overlays, or another one is mounted in it.
+	s.unmountable.Store(share.Path, true)
+	return process.ErrShowCopies
 }
 
 // shown returns what became of shares, as a result has it.
@@ -127,7 +132,7 @@ func (l *layout) place(name string) string {
 // orders returns what a jail is to mount for shares.
 func (all shares) orders(l *layout) (orders []jail.Share) {
 	for _, share := range all {
-		if share.Access == sandbox.AccessOff {
+		if share.Access == sandbox.AccessOff || share.copied {
 			continue
 		}
 		order := jail.Share{Target: l.place(share.Path)}
@@ -140,6 +145,19 @@ func (all shares) orders(l *layout) (orders []jail.Share) {
 		orders = append(orders, order)
 	}
 	return orders
+}
+
+// mounts returns the mounts of copies of shares.
+func (all shares) mounts(l *layout) (mounts []jail.Mount) {
+	for _, share := range all {
+		if share.copied && share.Access != sandbox.AccessOff {
+			mounts = append(mounts, jail.Mount{
+				Source: share.Layers[0], Target: l.place(share.Path), Dir: true, Single: true,
+				Writable: share.Access == sandbox.AccessReview,
+			})
+		}
+	}
+	return mounts
 }
 
 // rights adds to what programs may do that they may change shares.

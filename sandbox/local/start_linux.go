@@ -55,7 +55,7 @@ func (s *system) check(spec sandbox.Spec) (process.Start, error) {
 				tree.shared = shares.shown()
 				return tree, nil
 			}
-			if !shares.lessen(err) {
+			if err := s.lessen(shares, err); err != nil {
 				return nil, err
 			}
 			if orders, err = s.orders(spec, shares); err != nil {
@@ -142,7 +142,7 @@ func (s *system) grant(spec sandbox.Spec, shares shares, orders *jail.Orders, or
 		orders.Rights.User, order.Owner = nobody, nobody
 		return giveToNobody(spec)
 	}
-	orders.Mounts, orders.Rights = s.layout.ownMounts(spec), shares.rights(fullRights)
+	orders.Mounts, orders.Rights = append(s.layout.ownMounts(spec), shares.mounts(&s.layout)...), shares.rights(fullRights)
 	orders.Shares = shares.orders(&s.layout)
 	if s.idmaps != nil {
 		order.Owner = nobody

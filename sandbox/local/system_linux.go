@@ -33,8 +33,12 @@ type system struct {
 	asNobody bool
 	git      string // its configuration, where there is a project
 	warm     *warm
-	aliases  *tempdir.Dir   // nil where there is none
-	endings  sync.WaitGroup // of what runs were in
+	// isCopy reports whether a share of a run is a copy, and unmountable has the
+	// paths of those of which the kernel mounts no overlay.
+	isCopy      func(sandbox.Share) bool
+	unmountable sync.Map
+	aliases     *tempdir.Dir   // nil where there is none
+	endings     sync.WaitGroup // of what runs were in
 }
 
 // open returns a backend of the best tier in which a program can be run.

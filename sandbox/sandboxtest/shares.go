@@ -20,6 +20,10 @@ type Shares struct {
 	// Copies reports that programs change a copy, of which what is removed counts
 	// only once the run is over.
 	Copies bool
+	// Sent reports that a copy is sent elsewhere, and what is another there comes
+	// back: directories have no times of their own, and one that was replaced is
+	// one from which everything was removed.
+	Sent bool
 	// Text reports that the path of a share has to be UTF-8.
 	Text bool
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -25,13 +27,18 @@ const gcPercent = 100
 // to those of the workspace.
 func serveCopies(order protocol.Order, input *bufio.Reader, stdin []byte, score oomScore) error {
 	debug.SetGCPercent(gcPercent)
-	workspace, before, failed := store(input)
+	trees, failed := store(order, input)
 	if err := acknowledge(); err != nil {
 		return err
 	}
 	if failed != nil {
 		return reply(order, protocol.Report{Errno: errnoOf(failed), NotStored: true}, func(w io.Writer) error {
-			return new(transfer.Snapshot).Send(w, nil)
+			for range len(order.Write) + 1 {
+				if err := new(transfer.Snapshot).Send(w, nil); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 	}
 	reserve := newReserve()
@@ -43,45 +50,76 @@ func serveCopies(order protocol.Order, input *bufio.Reader, stdin []byte, score 
 	return reply(order, report, func(w io.Writer) error {
 		// What is there counts as memory, of which there may be none left.
 		for _, dir := range []string{"/tmp", "/dev/shm", protocol.Private} {
-			empty(dir)
+			empty(dir, slices.Concat(order.Read, order.Write))
 		}
-		if err := os.Chmod(protocol.Workspace, 0o700); err != nil { // the program may have locked it
-			return err
+		for _, tree := range trees {
+			if err := tree.sendChanges(w); err != nil {
+				return err
+			}
 		}
-		return transfer.ListWhole(workspace).SendChanges(w, workspace, before)
+		return nil
 	})
 }
 
-// store stores the skill as root and the workspace as the program's user, and
-// remembers what the workspace holds. From then on nothing is privileged.
-func store(input *bufio.Reader) (*os.Root, *transfer.Snapshot, error) {
-	skill, err := os.OpenRoot(protocol.SkillDir)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer skill.Close()
-	if _, err := transfer.Receive(input, skill, transfer.Bounds{Readable: true}); err != nil {
-		return nil, nil, err
-	}
-	// HOME and TMPDIR are here for this run alone.
-	if err := errors.Join(drop(), os.Mkdir(protocol.Home, 0o700), os.Mkdir(protocol.Tmp, 0o700)); err != nil {
-		return nil, nil, err
-	}
-	workspace, err := os.OpenRoot(protocol.Workspace)
-	if err != nil {
-		return nil, nil, err
-	}
-	if _, err := transfer.Receive(input, workspace, transfer.Bounds{}); err != nil {
-		return nil, nil, err
-	}
-	return workspace, transfer.ListWhole(workspace), nil
+// tree is a directory that the program can change.
+type tree struct {
+	root   *os.Root
+	before *transfer.Snapshot
 }
 
-// drop gives up all privileges for good.
-func drop() error {
+// sendChanges writes what has changed, and unlocks what the program may have
+// locked.
+func (t tree) sendChanges(w io.Writer) error {
+	if err := os.Chmod(t.root.Name(), 0o700); err != nil {
+		return err
+	}
+	return transfer.ListWhole(t.root).SendChanges(w, t.root, t.before)
+}
+
+// store stores the skill and what else is only read as root, and the workspace
+// and what else can be changed as the program's user, and remembers what that
+// holds. From when it is the program's user on nothing is privileged.
+func store(order protocol.Order, input *bufio.Reader) (trees []tree, err error) {
+	for _, dir := range append([]string{protocol.SkillDir}, order.Read...) {
+		root, err := storeIn(dir, input, transfer.Bounds{Readable: true})
+		if err != nil {
+			return nil, err
+		}
+		root.Close()
+	}
+	// HOME and TMPDIR are here for this run alone.
+	if err := errors.Join(drop(order.Write), os.Mkdir(protocol.Home, 0o700), os.Mkdir(protocol.Tmp, 0o700)); err != nil {
+		return nil, err
+	}
+	for _, dir := range append([]string{protocol.Workspace}, order.Write...) {
+		root, err := storeIn(dir, input, transfer.Bounds{})
+		if err != nil {
+			return nil, err
+		}
+		before := transfer.ListWhole(root)
+		if err := before.Restore(root); err != nil {
+			return nil, err
+		}
+		trees = append(trees, tree{root, before})
+	}
+	return trees, nil
+}
+
+// storeIn stores what is to be in a directory.
+func storeIn(dir string, input *bufio.Reader, bounds transfer.Bounds) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if err == nil {
+		_, err = transfer.Receive(input, root, bounds)
+	}
+	return root, err
+}
+
+// drop gives up all privileges for good. The program's user owns some directories
+// then, besides those of every run.
+func drop(own []string) error {
 	return inOrder(
 		shareOutput,
-		func() error { return chown(protocol.Workspace, protocol.Private) },
+		func() error { return chown(append(own, protocol.Workspace, protocol.Private)...) },
 		dropBounding,
 		func() error { return syscall.Setgroups(nil) },
 		func() error { return syscall.Setresgid(protocol.User, protocol.User, protocol.User) },
@@ -131,8 +169,9 @@ func dropBounding() error {
 // however many there are.
 const emptyAtOnce = 256
 
-// empty removes what is in a directory, as far as that is possible.
-func empty(dir string) {
+// empty removes what is in a directory, as far as that is possible, but for other
+// directories and those that they are in.
+func empty(dir string, others []string) {
 	d, err := os.Open(dir)
 	if err != nil {
 		return
@@ -144,7 +183,10 @@ func empty(dir string) {
 			return
 		}
 		for _, entry := range entries {
-			os.RemoveAll(filepath.Join(dir, entry.Name()))
+			name := filepath.Join(dir, entry.Name())
+			if !slices.ContainsFunc(others, func(other string) bool { return other == name || strings.HasPrefix(other, name+"/") }) {
+				os.RemoveAll(name)
+			}
 		}
 	}
 }

@@ -126,17 +126,20 @@ func quota(order protocol.Order) (exceeded func() bool) {
 	if !order.Files || order.WorkspaceBytes == 0 {
 		return nil
 	}
-	bytes, files := workspaceUsage()
+	bytes, files := usage(protocol.Workspace, protocol.Private)
 	bytes, files = max(order.WorkspaceBytes, bytes), max(order.WorkspaceFiles, files)
+	sharedBytes, sharedFiles := usage(order.Write...) // of what is shared only what comes counts
+	bytes, files = bytes+sharedBytes, files+sharedFiles
+	all := append([]string{protocol.Workspace, protocol.Private}, order.Write...)
 	return func() bool {
-		nowBytes, nowFiles := workspaceUsage()
+		nowBytes, nowFiles := usage(all...)
 		return nowBytes > bytes || nowFiles > files
 	}
 }
 
-// workspaceUsage adds up the two file systems.
-func workspaceUsage() (bytes, files uint64) {
-	for _, dir := range []string{protocol.Workspace, protocol.Private} {
+// usage adds up file systems.
+func usage(dirs ...string) (bytes, files uint64) {
+	for _, dir := range dirs {
 		var fs unix.Statfs_t
 		if unix.Statfs(dir, &fs) == nil && fs.Bsize > 0 {
 			bytes += (fs.Blocks - fs.Bfree) * uint64(fs.Bsize)

@@ -107,7 +107,7 @@ func (s scribe) plant(dir string, above bool) {
 		case kind < 3:
 			_ = os.WriteFile(path, []byte{"012"[s.IntN(3)]}, 0o644)
 		case kind == 3:
-			_ = os.Symlink([]string{"a", "../b", "/nowhere"}[s.IntN(3)], path)
+			_ = os.Symlink([]string{"a", "../b", "/nowhere/at/all"}[s.IntN(3)], path)
 		case kind == 4 && above:
 			_ = unix.Mknod(path, unix.S_IFCHR, 0)
 		case kind == 5 && above && os.MkdirAll(path, 0o755) == nil:
@@ -138,7 +138,7 @@ func (s scribe) scribble(dir string) {
 				_ = os.Chmod(path, []fs.FileMode{0o755, 0o700, 0o644 | info.Mode().Perm()&0o100}[s.IntN(3)])
 			}
 		case 7:
-			_ = os.Symlink([]string{"a", "../b", "/nowhere"}[s.IntN(3)], path)
+			_ = os.Symlink([]string{"a", "../b", "/nowhere/at/all"}[s.IntN(3)], path)
 		case 8:
 			_ = os.Link(path, filepath.Join(dir, s.name(3)))
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -56,22 +57,29 @@ type Copies struct {
 // only layer is the copy.
 func (r *Runner) ShowCopies(how Copies) { r.copies = &copies{Copies: how, log: r.log.Warn} }
 
+// ErrShowCopies is what a [Start] returns that cannot show the shares that it was
+// given: the runner starts again with copies of them, for which Needed must say
+// so by now.
+var ErrShowCopies = errors.New("shares cannot be shown but as copies")
+
+// IsCopy reports whether a share of the spec that a backend gets is a copy.
+func (r *Runner) IsCopy(share sandbox.Share) bool {
+	return r.copies != nil && r.copies.has(share.Layers[0])
+}
+
 // showCopies puts copies in the place of a spec's shares, if that is how the
 // backend shows them. The error is that of ctx.
-func (r *Runner) showCopies(ctx context.Context, spec *sandbox.Spec, keep bool) (*shownCopies, error) {
+func (r *Runner) showCopies(ctx context.Context, spec *sandbox.Spec) (*shownCopies, error) {
 	if r.copies == nil || len(spec.Shares) == 0 || r.copies.Needed != nil && !r.copies.Needed(ctx, *spec) {
 		return nil, nil
 	}
-	return r.copies.show(ctx, spec, keep)
+	return r.copies.show(ctx, spec)
 }
 
 // copiesOf returns the directories of the copies of shares.
 func (r *Runner) copiesOf(spec sandbox.Spec) (dirs []string) {
-	if r.copies == nil {
-		return nil
-	}
 	for _, share := range spec.Shares {
-		if r.copies.has(share.Layers[0]) {
+		if r.IsCopy(share) {
 			dirs = append(dirs, share.Layers[0])
 		}
 	}
@@ -112,6 +120,22 @@ func (c *copies) close() error {
 	return err
 }
 
+// forget removes the copies of runs with a private directory, which will not come
+// again.
+func (c *copies) forget(private string) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept = slices.DeleteFunc(c.kept, func(kept *copied) bool {
+		if kept.of.private == private {
+			c.remove(kept)
+		}
+		return kept.of.private == private
+	})
+}
+
 // has reports whether a directory is one of the copies.
 func (c *copies) has(dir string) bool {
 	c.mu.Lock()
@@ -144,17 +168,18 @@ func (c *copies) take(of copyKey) (*copied, error) {
 func (c *copies) leave(made *copied, keep bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	remove := made
-	if keep && c.base != nil {
-		remove = nil
-		if c.kept = append(c.kept, made); len(c.kept) > maxKept {
-			remove, c.kept = c.kept[0], c.kept[1:]
-		}
-	}
-	if remove == nil {
+	if !keep || c.base == nil {
+		c.remove(made)
 		return
 	}
-	if err := tempdir.Remove(remove.above); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if c.kept = append(c.kept, made); len(c.kept) > maxKept {
+		c.remove(c.kept[0])
+		c.kept = c.kept[1:]
+	}
+}
+
+func (c *copies) remove(made *copied) {
+	if err := tempdir.Remove(made.above); err != nil && !errors.Is(err, os.ErrNotExist) {
 		c.log("a copy of a directory of the user cannot be removed", "error", err)
 	}
 }
@@ -162,7 +187,6 @@ func (c *copies) leave(made *copied, keep bool) {
 // shownCopies are the shares of one run.
 type shownCopies struct {
 	*copies
-	keep   bool
 	shares []sandbox.Share // as they were asked for
 	copied []*copied       // nil for a share of which there is no copy
 	shared []sandbox.Shared
@@ -170,8 +194,8 @@ type shownCopies struct {
 
 // show copies the shares of a spec, and puts the copies in their place. The
 // error is that of ctx.
-func (c *copies) show(ctx context.Context, spec *sandbox.Spec, keep bool) (*shownCopies, error) {
-	s := &shownCopies{copies: c, keep: keep, shares: spec.Shares}
+func (c *copies) show(ctx context.Context, spec *sandbox.Spec) (*shownCopies, error) {
+	s := &shownCopies{copies: c, shares: spec.Shares}
 	bounds := layers.Options{User: c.User}
 	if c.Bound != nil {
 		bounds.Entries, bounds.Bytes = c.Bound(*spec)
@@ -318,7 +342,7 @@ func (s *shownCopies) close() {
 	}
 	for _, made := range s.copied {
 		if made != nil {
-			s.leave(made, s.keep)
+			s.leave(made, true)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
@@ -31,15 +32,20 @@ func checkLayers(share sandbox.Share) error {
 
 // prepareChanges makes the directories in which changes are kept. They belong to
 // the owner of the share, where the server is root, and the upper one has the
-// mode and the times of the share's own, which it stands for.
+// mode and the times of the share's own, which it stands for. What an overlay has
+// left in the working directory is of no use to the next one, which may even
+// refuse to be mounted.
 func prepareChanges(share sandbox.Share) error {
 	var like syscall.Stat_t
 	if err := syscall.Lstat(share.Layers[len(share.Layers)-1], &like); err != nil {
 		return err
 	}
-	upper := filepath.Join(share.Changes, sandbox.UpperDir)
+	upper, work := filepath.Join(share.Changes, sandbox.UpperDir), filepath.Join(share.Changes, sandbox.WorkDir)
+	if err := tempdir.Remove(work); err != nil {
+		return err
+	}
 	made := false
-	for _, dir := range []string{share.Changes, filepath.Join(share.Changes, sandbox.WorkDir), upper} {
+	for _, dir := range []string{share.Changes, work, upper} {
 		err := os.Mkdir(dir, 0o700)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err

@@ -170,12 +170,25 @@ func (r *Runner) runAlone(ctx context.Context, spec sandbox.Spec, check func(san
 		return sandbox.Result{}, sandbox.MissingDir("workspace", err)
 	}
 	room := r.newQuota(&spec, before)
-	shown, err := r.showCopies(ctx, &spec, !ephemeral)
+	result, err := r.runShown(ctx, spec, private, room, check)
+	if errors.Is(err, ErrShowCopies) {
+		result, err = r.runShown(ctx, spec, private, room, check)
+	}
+	if ephemeral {
+		result.Stdout.Spill, result.Stderr.Spill = "", ""
+		r.copies.forget(spec.Private)
+	}
+	return result, err
+}
+
+// runShown runs a spec with its shares shown, by copies if that is how.
+func (r *Runner) runShown(ctx context.Context, spec sandbox.Spec, private *scratch.Dir, room *quota, check func(sandbox.Spec) (Start, error)) (sandbox.Result, error) {
+	shown, err := r.showCopies(ctx, &spec)
 	if err != nil {
 		return r.neverStarted(), nil
 	}
 	defer shown.close()
-	room.copies = shown.usage()
+	room.copies, room.restore = shown.usage(), func() { r.restore(spec) }
 	start, err := check(spec)
 	if err != nil {
 		return sandbox.Result{}, err
@@ -188,9 +201,6 @@ func (r *Runner) runAlone(ctx context.Context, spec sandbox.Spec, check func(san
 	room.copies = nil // what grew is among the changes now
 	r.restore(spec)
 	r.collect(spec, room, &result)
-	if ephemeral {
-		result.Stdout.Spill, result.Stderr.Spill = "", ""
-	}
 	return result, nil
 }
 

@@ -44,6 +44,9 @@ type Job struct {
 	Prepare func(files []int) error
 	// Start starts the program on this process's standard streams.
 	Start func() (pid int, err error)
+	// Ended, if set, is called when no process of the program is left, before
+	// the server hears of that.
+	Ended func()
 	// KillAll is that of [reaper.Watch].
 	KillAll func()
 }
@@ -76,6 +79,9 @@ func Serve(job Job) int {
 		}
 	}
 	outcome := reaper.Watch{PID: pid, Released: released(orders), KillAll: killAll, GiveUp: giveUpAfter}.Wait()
+	if job.Ended != nil && !outcome.Left {
+		job.Ended()
+	}
 	if err := wire.Send(reports, &report{Ending: outcome.Ending, Left: outcome.Left}); err != nil {
 		return 1
 	}

@@ -19,6 +19,12 @@ type Bind struct {
 	ReadOnly       bool
 }
 
+// Tree is a directory that a copying container has besides, in memory too.
+type Tree struct {
+	Target   string
+	Writable bool // by programs
+}
+
 // Blueprint describes a container. All else is the same for all: no network,
 // nothing to write but the binds, the volumes and /tmp, and no capabilities.
 type Blueprint struct {
@@ -33,6 +39,7 @@ type Blueprint struct {
 	Labels         map[string]string
 	Binds          []Bind
 	Volumes        []Volume
+	Trees          []Tree
 	MemoryBytes    int64
 	Processes      int64
 }
@@ -51,6 +58,10 @@ const (
 func WorkspaceBytes(memory int64) int64 { return memory / 2 }
 func skillBytes(memory int64) int64     { return memory / 4 }
 func privateBytes(memory int64) int64   { return memory / 8 }
+
+// TreesBytes is how large the file systems of all trees of a copying container
+// are together.
+func TreesBytes(memory int64) int64 { return memory / 4 }
 
 // maskedPaths are what the kernel tells of the whole machine in /proc and
 // /sys. They include all that any engine masks by default. What a program needs
@@ -93,6 +104,12 @@ func (b Blueprint) hostConfig() *dockercontainer.HostConfig {
 		h.CapAdd = []string{"SETUID", "SETGID", "SETPCAP"}
 		h.Tmpfs[protocol.SkillDir] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0755", skillBytes(b.MemoryBytes))
 		h.Tmpfs[protocol.Workspace] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", WorkspaceBytes(b.MemoryBytes)) + programsOwn
+		for _, tree := range b.Trees {
+			h.Tmpfs[tree.Target] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0755", TreesBytes(b.MemoryBytes)/int64(len(b.Trees)))
+			if tree.Writable {
+				h.Tmpfs[tree.Target] += programsOwn
+			}
+		}
 		h.Tmpfs[protocol.Private] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,mode=0700", privateBytes(b.MemoryBytes)) + programsOwn
 	}
 	for _, m := range b.Binds {
@@ -132,7 +149,7 @@ func adaptToPodman(h *dockercontainer.HostConfig) error {
 	}
 	if _, copying := h.Tmpfs[protocol.Workspace]; copying {
 		// It knows no owner of a file system; so the entry program sees to it.
-		for _, dir := range []string{protocol.Workspace, protocol.Private} {
+		for dir := range h.Tmpfs {
 			h.Tmpfs[dir] = strings.TrimSuffix(h.Tmpfs[dir], programsOwn)
 		}
 		h.CapAdd = append(h.CapAdd, "CHOWN")

@@ -3,15 +3,15 @@
 //
 //   - The server writes one [Order] to standard input, then the program's own
 //     input, which the entry program takes at once and whole. If the order has
-//     Files, those of the skill and of the workspace follow, as package
-//     transfer writes them. The stream stays open: another byte, or its end,
-//     which means that the server lets go or is dead, kills the program.
+//     Files, those of the skill, of Read, of the workspace and of Write follow,
+//     as package transfer writes them. The stream stays open: another byte, or
+//     its end, which means that the server lets go or is dead, kills the program.
 //   - The entry program writes [Ack] to standard output when it has the order,
 //     and the files. Then come the program's streams. When no process of the
 //     program is left, each stream goes on with the order's nonce, something
 //     of the entry program's, and the nonce again: on standard output the
-//     changes of the workspace's files, if the order has Files, on standard
-//     error a [Report].
+//     changes of the files of the workspace and of Write, if the order has Files,
+//     on standard error a [Report].
 //
 // The entry program puts a filter of system calls on the program. Where it is
 // root, for the sake of files, it is [User] before the program starts. Both
@@ -28,7 +28,7 @@ import (
 // Version is that of this protocol, and of what the entry program guarantees.
 // An image carries it as the label [VersionLabel].
 const (
-	Version      = "9"
+	Version      = "10"
 	VersionLabel = "skills-mcp.entry"
 )
 
@@ -77,6 +77,9 @@ type Order struct {
 	// program. 0 means no limit.
 	Files                          bool
 	WorkspaceBytes, WorkspaceFiles uint64
+	// Read and Write are directories of the user of which the files are copied
+	// besides, by their paths: programs can change those of Write.
+	Read, Write []string
 	// Timeout is after how long everything is killed, in case that the server
 	// cannot see to it.
 	Timeout time.Duration
@@ -94,6 +97,8 @@ func (o *Order) Fields(t *wire.Transfer) {
 	t.Bool(&o.Files)
 	wire.Int(t, &o.WorkspaceBytes)
 	wire.Int(t, &o.WorkspaceFiles)
+	t.Strings(&o.Read)
+	t.Strings(&o.Write)
 	wire.Int(t, &o.Timeout)
 }
 

@@ -16,12 +16,13 @@ import (
 
 func orders() []protocol.Order {
 	return []protocol.Order{
-		{Dir: "/", Argv: []string{}, Env: []string{}},
+		{Dir: "/", Argv: []string{}, Env: []string{}, Read: []string{}, Write: []string{}},
 		{
 			Nonce: "a nonce", Dir: "/workspace", StdinBytes: 1 << 40, Timeout: time.Hour,
 			FileBytes: 1 << 41, OpenFiles: 1 << 20, Files: true, WorkspaceBytes: 1 << 42, WorkspaceFiles: 1 << 30,
 			Argv: []string{"/bin/sh", "-c", "two\nlines", "", "\xff\xfe\x00", strings.Repeat("long ", 10_000)},
 			Env:  []string{"PATH=/bin", "UNICODE=größe ☃"},
+			Read: []string{"/srv/a", "/srv/b\n"}, Write: []string{"/home/me/project"},
 		},
 	}
 }

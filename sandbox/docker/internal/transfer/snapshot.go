@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
@@ -55,6 +56,17 @@ func List(root *os.Root) *Snapshot {
 // files whose modes keep their owner out are opened to him.
 func ListWhole(root *os.Root) *Snapshot {
 	return list(root, maxEntries, true)
+}
+
+// Restore gives back the modes of what [ListWhole] opened.
+func (t *Snapshot) Restore(root *os.Root) (err error) {
+	for _, name := range slices.Backward(t.order) {
+		e := t.entries[name]
+		if e.kind == directory && e.mode&0o700 != 0o700 || e.kind == file && e.mode&0o400 == 0 {
+			err = errors.Join(err, root.Chmod(name, e.mode))
+		}
+	}
+	return err
 }
 
 // list looks at no more entries than most.

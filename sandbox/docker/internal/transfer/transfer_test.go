@@ -315,3 +315,41 @@ func TestReadable(t *testing.T) {
 		}
 	}
 }
+
+// What was opened to be looked at can be closed again, and counts as unchanged.
+func TestModesAreRestored(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes")
+	}
+	dir := t.TempDir()
+	modes := map[string]fs.FileMode{"locked/below": 0o500, "locked/file": 0o200, "locked": 0o100, "open": 0o755}
+	must(t, os.MkdirAll(filepath.Join(dir, "locked/below"), 0o700))
+	must(t, os.Mkdir(filepath.Join(dir, "open"), 0o700))
+	must(t, os.WriteFile(filepath.Join(dir, "locked/file"), []byte("text"), 0o600))
+	for _, name := range []string{"locked/below", "locked/file", "locked", "open"} {
+		must(t, os.Chmod(filepath.Join(dir, name), modes[name]))
+	}
+	t.Cleanup(func() { os.Chmod(filepath.Join(dir, "locked"), 0o700) })
+	root := open(t, dir)
+	before := transfer.ListWhole(root)
+	must(t, before.Restore(root))
+	info, err := root.Stat("locked")
+	if err != nil || info.Mode().Perm() != modes["locked"] {
+		t.Errorf("the mode is %v, %v", info.Mode(), err)
+	}
+	var nothing, stream bytes.Buffer
+	after := transfer.ListWhole(root)
+	must(t, after.SendChanges(&stream, root, before))
+	must(t, after.Restore(root))
+	must(t, new(transfer.Snapshot).Send(&nothing, nil))
+	if !bytes.Equal(stream.Bytes(), nothing.Bytes()) {
+		t.Errorf("%d bytes are sent where nothing has changed", stream.Len())
+	}
+	must(t, os.Chmod(filepath.Join(dir, "locked"), 0o700))
+	for _, name := range []string{"locked/below", "locked/file", "open"} {
+		if info, err := root.Stat(name); err != nil || info.Mode().Perm() != modes[name] {
+			t.Errorf("the mode of %s is %v, %v", name, info.Mode(), err)
+		}
+	}
+}

@@ -14,21 +14,31 @@ import (
 // builder builds a file system below an open directory. Every path is
 // resolved inside of it, and through no link: what is on the host can neither
 // be reached nor made by mistake.
-type builder struct{ root int }
+type builder struct{ root, stage int }
 
-// newBuilder mounts an empty root.
+// newBuilder mounts an empty root, and what is around it until it is the root: a
+// stage on which there are directories for as long as something is made of them.
 func newBuilder(bytes int64) (*builder, error) {
 	if err := mountTmpfs(scaffold, bytes, "755"); err != nil {
+		return nil, failed("mount the scaffold", err)
+	}
+	if err := unix.Mkdir(newRoot, 0o755); err != nil {
+		return nil, failed("make the root", err)
+	}
+	if err := mountTmpfs(newRoot, bytes, "755"); err != nil {
 		return nil, failed("mount the root", err)
 	}
-	root, err := unix.Open(scaffold, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
+	b := new(builder)
+	for name, fd := range map[string]*int{newRoot: &b.root, scaffold: &b.stage} {
+		var err error
+		if *fd, err = unix.Open(name, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+			return nil, failed("open the root", err)
+		}
+	}
+	if err := unix.Fchdir(b.root); err != nil {
 		return nil, failed("open the root", err)
 	}
-	if err := unix.Fchdir(root); err != nil {
-		return nil, failed("open the root", err)
-	}
-	return &builder{root: root}, failed("make /"+empty, unix.Mkdirat(root, empty, 0o555))
+	return b, failed("make /"+empty, unix.Mkdirat(b.root, empty, 0o555))
 }
 
 func mountTmpfs(target string, bytes int64, mode string) error {
@@ -54,13 +64,8 @@ func (b *builder) finish(orders *Orders, files []int) error {
 		return err
 	}
 	for i := range orders.Shares { // over what else is there
-		if err := b.attachShare(layers[i], &orders.Shares[i]); err != nil {
+		if err := b.attachShare(i, layers[i], &orders.Shares[i]); err != nil {
 			return failed(ShareStep(i), err)
-		}
-	}
-	if len(orders.Shares) > 0 {
-		if err := unix.Unlinkat(b.root, stage, unix.AT_REMOVEDIR); err != nil {
-			return failed("remove /"+stage, err)
 		}
 	}
 	return b.pivot()
@@ -90,7 +95,7 @@ func (b *builder) cover(mount Mount) error {
 	}
 	defer unix.Close(lower)
 	// Without a directory to write to, it wants two to read from.
-	overlay, err := b.overlay(mount.Target, overlayOptions{lower: ".:" + scaffold + "/" + empty})
+	overlay, err := b.overlay(lower, overlayOptions{lower: ".:" + newRoot + "/" + empty})
 	if err != nil {
 		return err
 	}
@@ -103,13 +108,8 @@ func (b *builder) cover(mount Mount) error {
 type overlayOptions struct{ lower, upper, work string }
 
 // overlay returns a detached mount of an overlay.
-func (b *builder) overlay(from string, options overlayOptions) (int, error) {
-	dir, err := b.within(from, unix.O_DIRECTORY)
-	if err != nil {
-		return -1, err
-	}
-	defer unix.Close(dir)
-	if err := unix.Fchdir(dir); err != nil { // any name may be in its path
+func (b *builder) overlay(from int, options overlayOptions) (int, error) {
+	if err := unix.Fchdir(from); err != nil { // any name may be in its path
 		return -1, err
 	}
 	defer unix.Fchdir(b.root)
@@ -129,20 +129,25 @@ func (b *builder) overlay(from string, options overlayOptions) (int, error) {
 }
 
 func (o overlayOptions) configure(fd int) error {
-	err := unix.FsconfigSetString(fd, "lowerdir", o.lower)
-	if err == nil && o.upper != "" {
-		err = unix.FsconfigSetString(fd, "upperdir", o.upper)
+	parameters := [][2]string{{"lowerdir", o.lower}}
+	flags := []string{"userxattr"} // as it must be in a user namespace
+	if o.upper != "" {
+		parameters = append(parameters, [2]string{"upperdir", o.upper}, [2]string{"workdir", o.work})
+		// Who waits for a disk with each change, and at the end for all that
+		// anybody has to write there, would wait for what a crash may take.
+		flags = append(flags, "volatile")
 	}
-	if err == nil && o.work != "" {
-		err = unix.FsconfigSetString(fd, "workdir", o.work)
+	for _, parameter := range parameters {
+		if err := unix.FsconfigSetString(fd, parameter[0], parameter[1]); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = unix.FsconfigSetFlag(fd, "userxattr") // as it must be in a user namespace
+	for _, flag := range flags {
+		if err := unix.FsconfigSetFlag(fd, flag); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = unix.FsconfigCreate(fd)
-	}
-	return err
+	return unix.FsconfigCreate(fd)
 }
 
 // within opens a path of the new root, to name it.
@@ -176,18 +181,18 @@ const byDescriptors = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PAT
 
 // attach puts a detached mount in its place.
 func (b *builder) attach(source int, mount Mount) error {
-	defer unix.Close(source)
 	target, err := b.within(mount.Target, 0)
 	if err == unix.ENOENT {
 		if err = b.makePoint(mount); err == nil {
 			target, err = b.within(mount.Target, 0)
 		}
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = unix.MoveMount(source, "", target, "", byDescriptors)
+		unix.Close(target)
 	}
-	defer unix.Close(target)
-	return unix.MoveMount(source, "", target, "", byDescriptors)
+	unix.Close(source)
+	return err
 }
 
 // makePoint makes what something is mounted over.

@@ -72,6 +72,7 @@ func (b *builder) mask(name string) error {
 // read-only.
 func (b *builder) pivot() error {
 	defer unix.Close(b.root)
+	defer unix.Close(b.stage)
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return failed("change the root", err)
 	}

@@ -12,10 +12,11 @@ const (
 	// rootBytes bounds the tmpfs of the root directory, which holds nothing
 	// but mount points and small files, and can be written by nobody.
 	rootBytes = 16 << 20
-	// scaffold is a directory that is on every system, over which the new
-	// root is mounted until it is the root. No skill and no workspace is
-	// below it.
+	// scaffold is a directory that is on every system, over which a file system is
+	// mounted until the new root, which is mounted below it, is the root. No skill
+	// and no workspace is below it.
 	scaffold = "/proc"
+	newRoot  = scaffold + "/root"
 	hostname = "sandbox"
 	// empty is a directory of the root in which nothing is.
 	empty = ".empty"

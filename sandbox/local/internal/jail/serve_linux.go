@@ -27,6 +27,7 @@ func serve() int {
 		Orders:  &orders,
 		Prepare: func(files []int) error { return prepared.finish(orders, files) },
 		Start:   prepared.start,
+		Ended:   func() { unmountShares(orders.Shares) },
 		KillAll: func() {
 			if setting.Root == nil {
 				reaper.KillDescendants()

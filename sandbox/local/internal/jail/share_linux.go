@@ -8,12 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stage is a directory of the root in which the layers of a share are for as long
-// as an overlay of them is being made. There they have plain names: their own may
-// have bytes that stand for something in the options of an overlay.
-const stage = ".stage"
-
-// stagedChanges is the name of [Share.Changes] there; the layers have numbers.
+// stagedChanges is the name of [Share.Changes] on the stage, where the layers have
+// numbers: their own names may have bytes that stand for something in the options
+// of an overlay.
 const stagedChanges = "changes"
 
 // The directories of an overlay in [Share.Changes].
@@ -47,10 +44,23 @@ func openShares(shares []Share, files []int) ([][]int, error) {
 	return sources, nil
 }
 
-// attachShare puts an overlay of the directories of a share in its place.
-func (b *builder) attachShare(sources []int, share *Share) error {
+// attachShare puts an overlay of the directories of a share in its place. They
+// stay on a stage of its own until that is gone with the old root: to unmount
+// them before takes longer than all the rest.
+func (b *builder) attachShare(number int, sources []int, share *Share) error {
+	stage, err := openNew(b.stage, "share"+strconv.Itoa(number))
+	if err != nil {
+		return err
+	}
+	defer unix.Close(stage)
 	for i, source := range sources {
-		if err := b.attach(source, Mount{Target: "/" + stage + "/" + share.staged(i), Dir: true}); err != nil {
+		target, err := openNew(stage, share.staged(i))
+		if err == nil {
+			err = unix.MoveMount(source, "", target, "", byDescriptors)
+			unix.Close(target)
+		}
+		unix.Close(source)
+		if err != nil {
 			return err
 		}
 	}
@@ -58,20 +68,25 @@ func (b *builder) attachShare(sources []int, share *Share) error {
 	if err != nil {
 		return err
 	}
-	for i := range sources { // the overlay has its own mounts of them
-		if err := b.remove(stage + "/" + share.staged(i)); err != nil {
-			return err
-		}
-	}
 	return b.attach(overlay, Mount{Target: share.Target, Dir: true})
 }
 
-// remove unmounts a directory of the root, and removes it.
-func (b *builder) remove(name string) error {
-	if err := unix.Unmount(name, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil { // the root is the working directory
-		return err
+// openNew makes a directory and opens it.
+func openNew(dir int, name string) (int, error) {
+	if err := unix.Mkdirat(dir, name, 0o700); err != nil {
+		return -1, err
 	}
-	return unix.Unlinkat(b.root, name, unix.AT_REMOVEDIR)
+	return unix.Openat(dir, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+}
+
+// unmountShares takes the shares away that can be changed, when no process of the
+// program is left: who has the changes next finds nothing that uses them.
+func unmountShares(shares []Share) {
+	for i := range shares {
+		if shares[i].Changes != nil {
+			unix.Unmount(shares[i].Target, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
+		}
+	}
 }
 
 // staged is the name of the directory of that number where it is staged.
@@ -92,7 +107,7 @@ func (s *Share) options() overlayOptions {
 	if s.Changes != nil {
 		options.upper, options.work = stagedChanges+"/"+upperDir, stagedChanges+"/"+workDir
 	} else if len(s.Layers) == 1 { // it wants two to read from
-		options.lower += ":" + scaffold + "/" + empty
+		options.lower += ":" + newRoot + "/" + empty
 	}
 	return options
 }
