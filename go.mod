@@ -4,6 +4,7 @@ go 1.26.5
 
 require (
 	github.com/DeRuina/timberjack v1.4.9
+	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/containerd/errdefs v1.0.0
 	github.com/docker/docker v28.5.2+incompatible

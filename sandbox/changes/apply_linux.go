@@ -1,0 +1,455 @@
+package changes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Apply writes what is held at paths to the target: all that is there for no
+// path, and all below one that is a directory. The id is that of what was looked
+// at. It waits until no program uses the set. The error may be [ErrBusy],
+// [StaleError], [AppliedError], [ErrTooLarge] or one of the target's; then
+// nothing was done. A single path that cannot be applied is no error.
+func (x *Set) Apply(ctx context.Context, id string, paths []string, judge Judge) (Outcome, error) {
+	l, err := x.lookAlone(ctx, id, judge)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer l.close()
+	if l.targetErr != nil {
+		return Outcome{}, l.targetErr
+	}
+	a := &application{look: l, id: id, outcome: newOutcome(), applied: map[string]bool{}, failed: map[string]bool{}}
+	a.choose(paths)
+	if err := a.run(); err != nil {
+		return Outcome{}, err
+	}
+	err = l.leave(a.applied, a.entry())
+	a.outcome.Remaining = l.held()
+	return a.outcome, err
+}
+
+func newOutcome() Outcome {
+	return Outcome{
+		Applied: []Change{}, Conflicts: []Refusal{}, Refused: []Refusal{}, Remaining: Held{Files: []Change{}, Refused: []Refusal{}},
+	}
+}
+
+// lookAlone looks at a set that is in the state of an id, and that nobody uses.
+func (x *Set) lookAlone(ctx context.Context, id string, judge Judge) (*look, error) {
+	if !strings.HasPrefix(id, idPrefix+x.name+"-") {
+		return nil, ErrUnknown
+	}
+	l, err := x.look(ctx, judge, true)
+	if err != nil {
+		return nil, err
+	}
+	if err = l.scan(); err == nil {
+		err = l.check(id)
+	}
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	x.touch()
+	return l, nil
+}
+
+// check makes sure that the set is in the state that was looked at.
+func (l *look) check(id string) error {
+	if id == l.id() {
+		return nil
+	}
+	for _, a := range slices.Backward(l.record.History) {
+		if a.Held == id {
+			return &AppliedError{Undo: a.Undo, When: a.When, Held: l.held()}
+		}
+	}
+	return &StaleError{Held: l.held()}
+}
+
+// application is an apply that goes on.
+type application struct {
+	*look
+	id      string
+	outcome Outcome
+	chosen  []*item
+	applied map[string]bool // paths that are in the target now
+	failed  map[string]bool // paths that are not
+	tx      *transaction
+	when    applied
+}
+
+func (a *application) entry() *applied {
+	if a.outcome.Undo == "" {
+		return nil
+	}
+	return &a.when
+}
+
+// choose takes the items that are to be applied. The directories that programs
+// made come with what is in them.
+func (a *application) choose(paths []string) {
+	all := a.verdicts()
+	refused, wanted := map[string]string{}, map[string]bool{}
+	for _, v := range all {
+		if v.refused != "" {
+			refused[v.change.Path] = v.refused
+		}
+		if selected(v.change.Path, paths) {
+			wanted[v.change.Path] = true
+		}
+	}
+	for _, p := range paths {
+		if !slices.ContainsFunc(all, func(v verdict) bool { return below(v.change.Path, p) }) {
+			a.outcome.Refused = append(a.outcome.Refused, Refusal{strings.ToValidUTF8(p, "\uFFFD"), "nothing is held there"})
+		}
+	}
+	for p := range maps.Clone(wanted) {
+		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+			if i := a.items[dir]; i != nil && i.Now.dir() && !i.Base.dir() {
+				wanted[dir] = true
+			}
+		}
+	}
+	a.sort(all, wanted, refused)
+}
+
+// sort says of all that is wanted whether it is to be tried.
+func (a *application) sort(all []verdict, wanted map[string]bool, refused map[string]string) {
+	seen := map[string]bool{}
+	for _, v := range all {
+		p := v.change.Path
+		switch {
+		case !wanted[p] || seen[p] || v.refused == "" && refused[p] != "":
+			continue
+		case v.refused != "":
+			a.outcome.Refused = append(a.outcome.Refused, Refusal{p, v.refused})
+		case v.change.Conflict != "":
+			a.outcome.Conflicts = append(a.outcome.Conflicts, Refusal{p, v.change.Conflict})
+		default:
+			a.chosen = append(a.chosen, v.item)
+		}
+		seen[p] = true
+	}
+}
+
+// selected reports whether one of paths names a path. No paths name all.
+func selected(p string, paths []string) bool {
+	return len(paths) == 0 || slices.ContainsFunc(paths, func(dir string) bool { return below(p, dir) })
+}
+
+// run does all steps.
+func (a *application) run() error {
+	steps := stepsOf(a.chosen)
+	if len(steps) == 0 {
+		return nil
+	}
+	undo, err := a.set.store.begin(a, bytesOf(steps))
+	if err != nil {
+		return err
+	}
+	defer undo.close()
+	a.tx = undo.transaction(a.ctx, a.lower, func(s *step) (*os.File, error) { return a.upper.file(s.Path) })
+	for _, s := range steps {
+		a.do(s)
+	}
+	for _, i := range a.chosen {
+		if !a.failed[i.Path] {
+			a.applied[i.Path] = true
+			a.outcome.Applied = append(a.outcome.Applied, i.changes()...)
+		}
+	}
+	if a.tx.next == 0 {
+		return undo.remove()
+	}
+	a.outcome.Undo = applyPrefix + undo.name
+	a.when = applied{Held: a.id, Undo: a.outcome.Undo, When: undo.when}
+	return undo.end()
+}
+
+// do does one step, and says what became of it.
+func (a *application) do(s step) {
+	if a.failed[s.Path] {
+		return
+	}
+	_, err := a.tx.do(s)
+	if err == nil || errors.Is(err, errDone) {
+		return
+	}
+	a.failed[s.Path] = true
+	a.outcome.fail(s.Path, err)
+}
+
+func (o *Outcome) fail(p string, err error) {
+	var c conflict
+	if errors.As(err, &c) {
+		o.Conflicts = append(o.Conflicts, Refusal{p, string(c)})
+	} else {
+		o.Refused = append(o.Refused, Refusal{p, err.Error()})
+	}
+}
+
+// stepsOf returns what is to be done, in an order in which it can be: what goes
+// before what comes, and directories around what is in them.
+func stepsOf(items []*item) []step {
+	byPath := func(a, b step) int { return cmp.Compare(a.Path, b.Path) }
+	var files, dirs, made, put, modes []step
+	for _, i := range items {
+		removed := i.Base != nil && (i.Now == nil || i.twofold())
+		switch {
+		case removed && i.Base.dir():
+			dirs = append(dirs, step{Op: opRmdir, Path: i.Path, Old: i.Base})
+		case removed:
+			files = append(files, step{Op: opRemove, Path: i.Path, Old: i.Base})
+		}
+		old := i.Base
+		if removed {
+			old = nil
+		}
+		switch {
+		case i.Now == nil:
+		case i.modeOnly():
+			modes = append(modes, step{Op: opChmod, Path: i.Path, Old: old, New: i.Now})
+		case i.Now.dir():
+			open := *i.Now
+			open.Mode |= 0o700 // as long as it is filled
+			made = append(made, step{Op: opPut, Path: i.Path, Old: old, New: &open})
+			if open.Mode != i.Now.Mode {
+				modes = append(modes, step{Op: opChmod, Path: i.Path, Old: &open, New: i.Now})
+			}
+		default:
+			put = append(put, step{Op: opPut, Path: i.Path, Old: old, New: i.Now})
+		}
+	}
+	for _, group := range [][]step{files, dirs, made, put, modes} {
+		slices.SortFunc(group, byPath)
+	}
+	slices.Reverse(dirs)
+	slices.Reverse(modes)
+	return slices.Concat(files, dirs, made, put, modes)
+}
+
+// bytesOf is how much has to be kept of what goes.
+func bytesOf(steps []step) (n int64) {
+	for _, s := range steps {
+		if s.Old.regular() && s.Op != opChmod {
+			n += s.Old.Size
+		}
+	}
+	return n
+}
+
+// leave takes out of the set what was applied, or is to be forgotten, and what
+// programs only touched.
+func (l *look) leave(gone map[string]bool, done *applied) error {
+	remaining := maps.Clone(l.items)
+	for p, i := range l.items {
+		if gone[p] || (i.unchanged() || l.idle(i)) && !within(p, l.covers) {
+			delete(remaining, p)
+		}
+	}
+	return l.tidy(remaining, func(string) bool { return true }, done)
+}
+
+// idle reports whether an item makes no difference to the user's file.
+func (l *look) idle(i *item) bool {
+	if l.lower == nil {
+		return false
+	}
+	now, err := l.lower.stat(i.Path)
+	if err != nil && !missing(err) {
+		return false
+	}
+	if err != nil {
+		now = nil
+	}
+	return l.lower.is(i.Path, now, i.Now)
+}
+
+// tidy leaves what remains, and looks again.
+func (l *look) tidy(remaining map[string]*item, refusedStay func(string) bool, done *applied) error {
+	if done != nil {
+		l.record.History = append(l.record.History, *done)
+		l.record.History = l.record.History[max(0, len(l.record.History)-mostHistory):]
+	}
+	if l.upper != nil {
+		t := tidying{upper: l.upper, lower: l.lower, found: l.snapshot, remaining: remaining, refusedStay: refusedStay}
+		covers, err := t.run()
+		if err != nil {
+			return err
+		}
+		l.snapshot.covers = covers
+	}
+	l.snapshot.items = remaining
+	l.record.take(l.snapshot)
+	if err := l.set.writeRecord(l.record); err != nil {
+		return err
+	}
+	return l.scan()
+}
+
+// Discard forgets what is held at paths, as Apply takes them, refused changes
+// too, and returns what remains. Below a path that hides a directory of the user
+// nothing can be discarded without the path itself, if that is not a deletion.
+// Errors are as those of Apply; a set that is too large to be looked at can be
+// discarded as a whole, and so can one whose target is gone.
+func (x *Set) Discard(ctx context.Context, id string, paths []string, judge Judge) (Held, error) {
+	l, err := x.lookAlone(ctx, id, judge)
+	if errors.Is(err, ErrTooLarge) && len(paths) == 0 {
+		return x.discardAll(ctx, judge)
+	}
+	if err != nil {
+		return Held{}, err
+	}
+	defer l.close()
+	remaining := maps.Clone(l.items)
+	for p := range l.items {
+		if !selected(p, paths) {
+			continue
+		}
+		delete(remaining, p)
+		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+			if i := l.items[dir]; i != nil && i.Now == nil {
+				delete(remaining, dir) // it is not to be deleted with what is in it
+			}
+		}
+	}
+	stay := func(p string) bool { return !selected(p, paths) }
+	if err := l.tidy(remaining, stay, nil); err != nil {
+		return Held{}, err
+	}
+	return l.held(), nil
+}
+
+// discardAll removes all that programs left.
+func (x *Set) discardAll(ctx context.Context, judge Judge) (Held, error) {
+	l, err := x.look(ctx, judge, true)
+	if err != nil {
+		return Held{}, err
+	}
+	defer l.close()
+	for l.upper != nil {
+		names, err := l.upper.names(".", 1000)
+		if err != nil {
+			return Held{}, err
+		}
+		if len(names) == 0 {
+			break
+		}
+		for _, name := range names {
+			if err := l.upper.removeAll(name); err != nil {
+				return Held{}, err
+			}
+		}
+	}
+	if err := l.scan(); err != nil {
+		return Held{}, err
+	}
+	return l.held(), nil
+}
+
+// keeping is the directory of one apply: its journal and what it replaced.
+type keeping struct {
+	store *Store
+	name  string
+	dir   string
+	held  *lock
+	begun
+}
+
+// begin makes the directory of an apply that replaces so many bytes.
+func (s *Store) begin(a *application, bytes int64) (*keeping, error) {
+	if bytes > s.keepBytes {
+		return nil, ErrTooLarge
+	}
+	s.makeRoom(bytes)
+	k := &keeping{store: s, name: newName()}
+	k.dir = filepath.Join(s.applied(), k.name)
+	temp := filepath.Join(s.applied(), newPrefix+k.name)
+	err := os.MkdirAll(filepath.Join(temp, keptDir), 0o700)
+	if err == nil {
+		k.held, err = tryLock(temp, stateLock, unix.LOCK_EX)
+	}
+	if err == nil {
+		err = os.Rename(temp, k.dir)
+	}
+	if err == nil {
+		k.begun, err = beginJournal(filepath.Join(k.dir, applyJournal), begin{
+			Target: a.set.Target(), Root: a.set.Root, Held: a.id, When: s.now(),
+		})
+	}
+	if err == nil {
+		err = errors.Join(syncDir(k.dir), syncDir(s.applied()))
+	}
+	if err != nil {
+		if k.held != nil {
+			k.held.release()
+		}
+		return nil, errors.Join(ErrState, err)
+	}
+	return k, nil
+}
+
+func (k *keeping) close() {
+	k.journal.file.Close()
+	k.held.release()
+}
+
+// remove forgets an apply that did nothing.
+func (k *keeping) remove() error {
+	_ = k.store.forget(k.name) // recovery tries again
+	return nil
+}
+
+func (k *keeping) transaction(ctx context.Context, target *tree, source func(*step) (*os.File, error)) *transaction {
+	return &transaction{ctx: ctx, target: target, journal: k.journal, kept: filepath.Join(k.dir, keptDir), source: source}
+}
+
+// makeRoom forgets applies, the oldest first, until there is room for one more.
+func (s *Store) makeRoom(bytes int64) {
+	list, _ := s.Applied() // what can be read of it
+	total := bytes
+	for at, a := range list {
+		name := strings.TrimPrefix(a.ID, applyPrefix)
+		total += s.keptBytes(name)
+		if at < s.keepApplied-1 && total <= s.keepBytes {
+			continue
+		}
+		if alone, err := tryLock(filepath.Join(s.applied(), name), stateLock, unix.LOCK_EX); err == nil {
+			if err := s.forget(name); err != nil {
+				s.log.Warn("an old apply cannot be forgotten", "error", err)
+			}
+			alone.release()
+		}
+	}
+}
+
+// forget removes an apply, which is locked.
+func (s *Store) forget(name string) error {
+	removed := newPrefix + "removed-" + name
+	if err := os.Rename(filepath.Join(s.applied(), name), filepath.Join(s.applied(), removed)); err != nil {
+		return err
+	}
+	s.dropApplied(removed)
+	return nil
+}
+
+func (s *Store) keptBytes(name string) (n int64) {
+	entries, _ := os.ReadDir(filepath.Join(s.applied(), name, keptDir))
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}

@@ -1,0 +1,158 @@
+package changes
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+)
+
+const (
+	defaultDiffFileBytes = 1 << 20
+	defaultDiffBytes     = 256 << 10
+)
+
+// Diff returns how the held files differ from the user's as they are now.
+func (x *Set) Diff(ctx context.Context, o DiffOptions) (Diff, error) {
+	o.FileBytes = cmp.Or(max(o.FileBytes, 0), defaultDiffFileBytes)
+	o.Bytes = cmp.Or(max(o.Bytes, 0), defaultDiffBytes)
+	l, err := x.look(ctx, o.Judge, false)
+	if err != nil {
+		return Diff{}, err
+	}
+	defer l.close()
+	if err := l.scan(); err != nil {
+		return Diff{}, err
+	}
+	d := Diff{ID: l.id()}
+	var text strings.Builder
+	for _, v := range l.verdicts() {
+		switch {
+		case v.refused != "" || !selected(v.change.Path, o.Paths):
+		case d.Omitted > 0:
+			d.Omitted++
+		case ctx.Err() != nil:
+			return Diff{}, ctx.Err()
+		default:
+			shown := l.diff(v, o.FileBytes)
+			if text.Len()+len(shown) > o.Bytes {
+				d.Omitted++
+				shown = wholeLines(shown, o.Bytes-text.Len())
+			}
+			text.WriteString(shown)
+		}
+	}
+	d.Text = text.String()
+	return d, nil
+}
+
+// wholeLines returns as many lines as fit into so many bytes.
+func wholeLines(text string, most int) string {
+	return text[:strings.LastIndexByte(text[:most], '\n')+1]
+}
+
+// side is one of the two files that are compared.
+type side struct {
+	state *state // nil is nothing
+	tree  *tree
+	text  string
+	lines bool // text can be shown
+}
+
+// diff compares one path.
+func (l *look) diff(v verdict, most int64) string {
+	old, now := side{state: v.item.Base, tree: l.lower}, side{state: v.item.Now, tree: l.upper}
+	if v.item.twofold() {
+		if v.change.Kind == Deleted {
+			now.state = nil
+		} else {
+			old.state = nil
+		}
+	}
+	old.read(v.item.Path, most)
+	now.read(v.item.Path, most)
+	a, b := quote("a/"+v.item.Path), quote("b/"+v.item.Path)
+	text := "diff --git " + a + " " + b + "\n" + modes(old.state, now.state)
+	if old.state == nil {
+		a = "/dev/null"
+	}
+	if now.state == nil {
+		b = "/dev/null"
+	}
+	switch {
+	case old.state != nil && now.state != nil && old.state.sameData(now.state), old.state.dir(), now.state.dir():
+		return text
+	case old.lines && now.lines:
+		lines, err := udiff.ToUnified(a, b, old.text, udiff.Lines(old.text, now.text), udiff.DefaultContextLines)
+		if err == nil {
+			return text + lines
+		}
+	}
+	return text + "Binary files " + a + " and " + b + " differ\n" + old.about("old") + now.about("new")
+}
+
+// modes are git's lines about what a file is.
+func modes(old, now *state) string {
+	switch {
+	case old == nil:
+		return fmt.Sprintf("new file mode %s\n", gitMode(now))
+	case now == nil:
+		return fmt.Sprintf("deleted file mode %s\n", gitMode(old))
+	case old.Mode != now.Mode:
+		return fmt.Sprintf("old mode %s\nnew mode %s\n", gitMode(old), gitMode(now))
+	}
+	return ""
+}
+
+func gitMode(s *state) string {
+	kind := map[fs.FileMode]string{0: "100", fs.ModeDir: "040", fs.ModeSymlink: "120"}[s.Mode.Type()]
+	if s.symlink() {
+		return kind + "000"
+	}
+	return fmt.Sprintf("%s%03o", kind, s.Mode.Perm())
+}
+
+// read reads what can be shown. What is no longer as the state says is shown as
+// it is.
+func (s *side) read(p string, most int64) {
+	switch {
+	case s.state == nil:
+		s.lines = true
+	case s.state.symlink():
+		s.text, s.lines = s.state.Link, true
+	case s.state.regular() && s.state.Size <= most && s.tree != nil:
+		file, err := s.tree.file(p)
+		if err != nil {
+			return
+		}
+		defer file.Close()
+		data, err := io.ReadAll(io.LimitReader(file, most+1))
+		if err == nil && int64(len(data)) <= most && utf8.Valid(data) && !bytes.ContainsRune(data, 0) {
+			s.text, s.lines = string(data), true
+		}
+	}
+}
+
+// about describes what cannot be shown.
+func (s *side) about(which string) string {
+	if !s.state.regular() {
+		return ""
+	}
+	return fmt.Sprintf("%s: %d bytes, %s\n", which, s.state.Size, cmp.Or(s.state.Digest, "digest unknown"))
+}
+
+// quote writes a path as git does where it has characters that are not shown.
+func quote(p string) string {
+	if !strings.ContainsFunc(p, func(r rune) bool { return !unicode.IsPrint(r) || r == '"' || r == '\\' }) {
+		return p
+	}
+	return strconv.Quote(p)
+}

@@ -1,0 +1,245 @@
+package changes
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// verdict is a change with what is known of it.
+type verdict struct {
+	item    *item // nil where what is in the set is nothing that can be applied
+	change  Change
+	refused string
+}
+
+// Held returns what the set holds, judged. It costs what was changed. While
+// programs use the set it is what they did so far.
+func (x *Set) Held(ctx context.Context, judge Judge) (Held, error) {
+	l, err := x.look(ctx, judge, false)
+	if err != nil {
+		return Held{}, err
+	}
+	defer l.close()
+	if err := l.scan(); err != nil {
+		return Held{}, err
+	}
+	return l.held(), nil
+}
+
+func (l *look) id() string {
+	return idPrefix + l.set.name + "-" + l.digest(l.set.Key)
+}
+
+// held lists what is in the snapshot.
+func (l *look) held() Held {
+	held := Held{ID: l.id(), Files: []Change{}, Refused: []Refusal{}}
+	for _, v := range l.verdicts() {
+		switch {
+		case v.refused == "" && len(held.Files) < MaxListed:
+			held.Files = append(held.Files, v.change)
+		case v.refused == "":
+			held.OmittedFiles++
+		case len(held.Refused) < MaxListed:
+			held.Refused = append(held.Refused, Refusal{v.change.Path, v.refused})
+		default:
+			held.OmittedRefused++
+		}
+	}
+	return held
+}
+
+// verdicts returns all changes, sorted by path.
+func (l *look) verdicts() []verdict {
+	var all []verdict
+	for _, p := range l.paths() {
+		all = append(all, l.judged(l.items[p])...)
+	}
+	for _, e := range l.entries {
+		if e.refused != "" {
+			all = append(all, verdict{change: Change{Path: shown(e.path), Kind: Added}, refused: e.refused})
+		}
+	}
+	for p, why := range l.kept {
+		all = append(all, verdict{change: Change{Path: shown(p), Kind: Deleted}, refused: why})
+	}
+	slices.SortStableFunc(all, func(a, b verdict) int { return strings.Compare(a.change.Path, b.change.Path) })
+	return all
+}
+
+func shown(p string) string { return strings.ToValidUTF8(p, string(utf8.RuneError)) }
+
+// judged returns the changes that an item is: two where a directory became
+// something else, or something else a directory; none where the user has the
+// same already.
+func (l *look) judged(i *item) []verdict {
+	if i.unchanged() {
+		return nil
+	}
+	conflict, done := i.Conflict, false
+	if l.lower != nil {
+		conflict, done = l.conflict(i)
+	}
+	if done {
+		return nil
+	}
+	var all []verdict
+	for _, c := range i.changes() {
+		c.Conflict = conflict
+		all = append(all, verdict{item: i, change: c, refused: l.refusal(i, c)})
+	}
+	return all
+}
+
+// twofold reports whether an item is a deletion and an addition.
+func (i *item) twofold() bool {
+	return i.Base != nil && i.Now != nil && i.Base.dir() != i.Now.dir()
+}
+
+func (i *item) changes() []Change {
+	removed := Change{Path: i.Path, Kind: Deleted}
+	if i.Base != nil {
+		removed.Mode = i.Base.Mode
+	}
+	if i.Now == nil {
+		return []Change{removed}
+	}
+	made := Change{Path: i.Path, Kind: Modified, Mode: i.Now.Mode, Size: i.Now.Size, Digest: i.Now.Digest, Link: i.Now.Link}
+	switch {
+	case i.Base == nil:
+		made.Kind = Added
+	case i.twofold():
+		made.Kind = Added
+		return []Change{removed, made}
+	case i.modeOnly():
+		made.Kind = Mode
+	}
+	return []Change{made}
+}
+
+// modeOnly reports whether permissions are all that differs.
+func (i *item) modeOnly() bool {
+	return i.Base != nil && i.Now != nil && i.Base.Mode != i.Now.Mode && i.Base.sameData(i.Now)
+}
+
+// conflict says why the user's file is not what programs saw, or that it is
+// what they made already.
+func (l *look) conflict(i *item) (conflict string, done bool) {
+	now, err := l.lower.stat(i.Path)
+	if err != nil && !missing(err) {
+		return reason(err), false
+	}
+	if err != nil {
+		now = nil
+	}
+	if l.lower.is(i.Path, now, i.Now) {
+		return "", true
+	}
+	if i.Conflict != "" {
+		return i.Conflict, false
+	}
+	if l.lower.is(i.Path, now, i.Base) {
+		return "", false
+	}
+	return differs(now, i.Base), false
+}
+
+// differs says what the user did since.
+func differs(now, base *state) string {
+	switch {
+	case now == nil:
+		return "it was removed since programs saw it"
+	case base == nil:
+		return "it is there now, and was not when programs made it"
+	}
+	return "it was changed since programs saw it"
+}
+
+// is reports whether a path, whose state was looked at, is as it is to be. It
+// reads the file only where the times do not say it. Neither a directory's times
+// matter nor what is in it.
+func (t *tree) is(p string, now, want *state) bool {
+	if now == nil || want == nil {
+		return now == nil && want == nil
+	}
+	if now.Mode != want.Mode || now.Link != want.Link || now.Size != want.Size {
+		return false
+	}
+	if !now.regular() || now.sameFile(want) {
+		return true
+	}
+	if want.Digest == "" {
+		return false
+	}
+	if now.Digest == "" && t.digest(p, now) != nil {
+		return false
+	}
+	return now.Digest == want.Digest
+}
+
+// refusal says why a change cannot be made, whatever the user has.
+func (l *look) refusal(i *item, c Change) string {
+	if i.Base.special() {
+		return "the user's is a device, a FIFO or a socket"
+	}
+	if l.judge != nil {
+		if why := l.judge(i.Path, c); why != "" {
+			return why
+		}
+	}
+	if c.Kind != Deleted && i.Now.symlink() {
+		return l.refuseLink(i, c)
+	}
+	return ""
+}
+
+const linkOutside = "it is a symbolic link that leads out of the directory"
+
+// refuseLink judges a symbolic link by where it lands. What comes after a name
+// may not go up again: a name can be a link that leads down.
+func (l *look) refuseLink(i *item, c Change) string {
+	link := i.Now.Link
+	if link == "" || path.IsAbs(link) || !utf8.ValidString(link) {
+		return linkOutside
+	}
+	lands := path.Join(path.Dir(i.Path), link)
+	if lands == ".." || strings.HasPrefix(lands, "../") || climbs(link) {
+		return linkOutside
+	}
+	landings := []string{lands}
+	if l.lower != nil {
+		real, err := l.lower.follow(lands)
+		if err != nil {
+			return linkOutside
+		}
+		landings = append(landings, real)
+	}
+	for _, p := range slices.Compact(landings) {
+		if l.judge == nil {
+			break
+		}
+		if why := l.judge(p, c); why != "" {
+			return "it is a symbolic link to what must not be changed: " + why
+		}
+	}
+	return ""
+}
+
+// climbs reports whether a path goes up after it went down.
+func climbs(link string) bool {
+	down := false
+	for name := range strings.SplitSeq(link, "/") {
+		switch name {
+		case "", ".":
+		case "..":
+			if down {
+				return true
+			}
+		default:
+			down = true
+		}
+	}
+	return false
+}

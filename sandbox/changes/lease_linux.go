@@ -1,0 +1,65 @@
+package changes
+
+import (
+	"bytes"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// lease keeps others from opening a file for writing while its name changes:
+// they wait until the lease is given back.
+type lease struct{ file *os.File }
+
+// lease takes one on what is there. It fails with a [conflict] where somebody has
+// the file open for writing, whose next write would get lost. Where there are no
+// leases, as on network file systems, or the file is another user's, it is none.
+func (w *work) lease() (lease, error) {
+	if w.old == nil {
+		return lease{}, nil
+	}
+	_, err := unix.FcntlInt(w.old.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
+	if isErrno(err, unix.EAGAIN) {
+		return lease{}, conflict("another program has it open for writing")
+	}
+	if err != nil {
+		return lease{}, nil
+	}
+	return lease{w.old}, nil
+}
+
+// broken reports whether somebody waits to open the file for writing.
+func (l lease) broken() bool {
+	if l.file == nil {
+		return false
+	}
+	is, err := unix.FcntlInt(l.file.Fd(), unix.F_GETLEASE, 0)
+	return err != nil || is != unix.F_RDLCK
+}
+
+func (l lease) release() {
+	if l.file != nil {
+		_, _ = unix.FcntlInt(l.file.Fd(), unix.F_SETLEASE, unix.F_UNLCK) // else it goes when the file is closed
+	}
+}
+
+// copyAttributes copies extended attributes, as far as this process may and the
+// file system can: not those that give rights to programs, nor an overlay's.
+func copyAttributes(from, to *os.File) {
+	names := make([]byte, 64<<10)
+	n, err := unix.Flistxattr(int(from.Fd()), names)
+	if err != nil {
+		return
+	}
+	for name := range bytes.SplitSeq(names[:n], []byte{0}) {
+		attr := string(name)
+		if attr == "" || attr == "security.capability" || strings.HasPrefix(attr, "user.overlay.") || strings.HasPrefix(attr, "trusted.") {
+			continue
+		}
+		value := make([]byte, 64<<10)
+		if n, err := unix.Fgetxattr(int(from.Fd()), attr, value); err == nil {
+			_ = unix.Fsetxattr(int(to.Fd()), attr, value[:n], 0) // as far as possible
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockPoll is how often one looks whether a lock that others hold is free.
+const lockPoll = 5 * time.Millisecond
+
+// lock is a lock of the kernel on a file. It falls with the process.
+type lock struct{ file *os.File }
+
+// tryLock takes a lock, [unix.LOCK_SH] or [unix.LOCK_EX], or fails with
+// EWOULDBLOCK.
+func tryLock(dir, name string, how int) (*lock, error) {
+	file, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = unix.Flock(int(file.Fd()), how|unix.LOCK_NB)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return &lock{file}, nil
+}
+
+// waitLock takes a lock as soon as it is free, or fails with [ErrBusy] when ctx
+// has ended.
+func waitLock(ctx context.Context, dir, name string, how int) (*lock, error) {
+	for {
+		l, err := tryLock(dir, name, how)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return l, err
+		}
+		if err := pause(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// pause returns [ErrBusy] where ctx has ended.
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ErrBusy
+	case <-time.After(lockPoll):
+		return nil
+	}
+}
+
+// locked reports whether somebody holds a lock.
+func locked(dir, name string) bool {
+	l, err := tryLock(dir, name, unix.LOCK_EX)
+	if err != nil {
+		return true
+	}
+	l.release()
+	return false
+}
+
+func (l *lock) release() { l.file.Close() }

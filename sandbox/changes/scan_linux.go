@@ -1,0 +1,422 @@
+package changes
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// mostEntries is how much a set may hold, and how much of the user's it may
+	// delete, together.
+	mostEntries = 250_000
+	// digestBytes is the size of the largest file of the user's that is
+	// digested without need: only to know it again where its time changed.
+	digestBytes = 64 << 20
+
+	opaqueName = "user.overlay.opaque"
+)
+
+// entry is one path in an upper directory.
+type entry struct {
+	path    string
+	now     *state
+	white   bool
+	opaque  bool
+	refused string // why it cannot be applied
+}
+
+// snapshot is what an upper directory holds above the user's.
+type snapshot struct {
+	at      int64
+	entries []entry // a directory before what is in it
+	items   map[string]*item
+	covers  map[string]bool
+	// kept are paths of the user's that cannot be deleted, and why.
+	kept map[string]string
+}
+
+func (s *snapshot) paths() []string { return slices.Sorted(maps.Keys(s.items)) }
+
+// digest identifies the state to who has the key.
+func (s *snapshot) digest(key []byte) string {
+	hash := hmac.New(sha256.New, key)
+	for _, e := range s.entries {
+		fmt.Fprintf(hash, "%q %v %d %q %q %v %v %q\n", e.path, e.now.Mode, e.now.Size, e.now.Digest, e.now.Link, e.white, e.opaque, e.refused)
+	}
+	for _, p := range s.paths() {
+		if s.items[p].Now == nil {
+			fmt.Fprintf(hash, "%q deleted\n", p)
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:4])
+}
+
+// scanner makes a snapshot. What it reads may be changing.
+type scanner struct {
+	ctx          context.Context
+	upper, lower *tree // lower is nil where there is none
+	record       *record
+	since        int64
+
+	known   map[string]*item
+	sorted  []string // paths of known
+	covered map[string]bool
+	moved   map[string]bool // directories of the user's, see movedSince
+	left    int             // of mostEntries
+	names   map[uint64]linked
+	out     *snapshot
+}
+
+// linked counts the names of an inode that has more than one.
+type linked struct {
+	links uint64
+	paths []int // in snapshot.entries
+}
+
+// scan compares an upper directory with the user's, by what is remembered of
+// it. The error may be [ErrTooLarge].
+func scan(ctx context.Context, upper, lower *tree, r *record) (*snapshot, error) {
+	s := &scanner{
+		ctx: ctx, upper: upper, lower: lower, record: r, since: r.Since, left: mostEntries,
+		known: map[string]*item{}, covered: map[string]bool{}, moved: map[string]bool{}, names: map[uint64]linked{},
+		out: &snapshot{at: time.Now().UnixNano(), items: map[string]*item{}, covers: map[string]bool{}, kept: map[string]string{}},
+	}
+	if lower != nil {
+		s.since -= stampError(lower)
+	}
+	for _, i := range r.Items {
+		s.known[i.Path] = i
+		s.sorted = append(s.sorted, i.Path)
+	}
+	slices.Sort(s.sorted)
+	for _, c := range r.Covers {
+		s.covered[c] = true
+	}
+	if upper != nil {
+		if err := s.walk(".", view{}); err != nil {
+			return nil, err
+		}
+	}
+	s.foreignLinks()
+	slices.SortFunc(s.out.entries, func(a, b entry) int { return cmp.Compare(a.path, b.path) })
+	return s.out, nil
+}
+
+// view is what programs see of the user's directory below a path.
+type view struct {
+	hidden bool // nothing: something in the upper directory covers it
+	sealed bool // and all that it covers is known already
+	absent bool // there is nothing of the user's
+}
+
+func (s *scanner) spend() error {
+	if s.left--; s.left < 0 {
+		return ErrTooLarge
+	}
+	return s.ctx.Err()
+}
+
+// walk takes what is in a directory.
+func (s *scanner) walk(dir string, v view) error {
+	names, err := s.upper.names(dir, s.left)
+	if err != nil {
+		if dir == "." {
+			return err
+		}
+		s.refuse(dir, &state{Mode: fs.ModeDir}, reason(err))
+		return nil
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := s.spend(); err != nil {
+			return err
+		}
+		if err := s.entry(path.Join(dir, name), v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scanner) refuse(p string, now *state, why string) {
+	s.out.entries = append(s.out.entries, entry{path: p, now: now, refused: why})
+}
+
+// entry takes one path, and what is below it.
+func (s *scanner) entry(p string, v view) error {
+	now, err := s.upper.stat(p)
+	switch {
+	case missing(err):
+		return nil // it was there a moment ago
+	case err != nil:
+		s.refuse(p, &state{}, reason(err))
+		return nil
+	case !utf8.ValidString(p):
+		s.refuse(p, now, "its name is no UTF-8")
+		return nil
+	case len(p) > maxPath:
+		s.refuse(p, now, "its path is too long")
+		return nil
+	case now.whiteout():
+		s.out.entries = append(s.out.entries, entry{path: p, now: now, white: true})
+		return s.delete(p, v)
+	case now.special():
+		s.refuse(p, now, "it is a device, a FIFO or a socket")
+		return nil
+	}
+	if now.dir() {
+		return s.directory(p, now, v)
+	}
+	return s.leaf(p, now, v)
+}
+
+// delete takes a whiteout.
+func (s *scanner) delete(p string, v view) error {
+	base, conflict := s.base(p, v)
+	if base == nil && conflict == "" {
+		return nil
+	}
+	s.add(&item{Path: p, Base: base, Conflict: conflict})
+	if base.dir() {
+		return s.cover(p, v)
+	}
+	return nil
+}
+
+// leaf takes a regular file or a symbolic link.
+func (s *scanner) leaf(p string, now *state, v view) error {
+	if now.regular() {
+		if err := s.digestNow(p, now); err != nil {
+			s.refuse(p, now, reason(err))
+			return nil
+		}
+	}
+	if now.links > 1 {
+		group := s.names[now.Inode]
+		s.names[now.Inode] = linked{now.links, append(group.paths, len(s.out.entries))}
+	}
+	s.out.entries = append(s.out.entries, entry{path: p, now: now})
+	base, conflict := s.base(p, v)
+	if base.regular() && base.Digest == "" && conflict == "" && (base.Size == now.Size || base.Size <= digestBytes) {
+		conflict = s.digestBase(p, base)
+	}
+	s.add(&item{Path: p, Base: base, Now: now, Conflict: conflict})
+	if base.dir() {
+		return s.cover(p, v)
+	}
+	return nil
+}
+
+// digestNow digests a held file, if that was not done before.
+func (s *scanner) digestNow(p string, now *state) error {
+	if known := s.known[p]; known != nil && known.Now != nil && known.Now.Digest != "" && known.Now.sameFile(now) && s.record.settled(now) {
+		now.Digest = known.Now.Digest
+		return nil
+	}
+	return s.upper.digest(p, now)
+}
+
+// digestBase digests a file of the user's, or says that it is changing.
+func (s *scanner) digestBase(p string, base *state) (conflict string) {
+	if s.lower == nil {
+		return ""
+	}
+	if err := s.lower.digest(p, base); errors.Is(err, errChanging) {
+		return changedMeanwhile
+	}
+	return "" // what cannot be read is known by its times
+}
+
+// directory takes a directory, and what is in it.
+func (s *scanner) directory(p string, now *state, v view) error {
+	opaque := s.opaque(p)
+	s.out.entries = append(s.out.entries, entry{path: p, now: now, opaque: opaque})
+	base, conflict := s.base(p, v)
+	within := v
+	if s.covered[p] {
+		within.hidden, within.sealed = true, true
+	}
+	switch {
+	case base == nil:
+		s.add(&item{Path: p, Now: now, Conflict: conflict})
+		within.absent = !within.sealed
+	case !base.dir():
+		s.add(&item{Path: p, Base: base, Now: now, Conflict: conflict})
+		within.absent = true
+	default:
+		if base.Mode != now.Mode {
+			s.add(&item{Path: p, Base: base, Now: now, Conflict: conflict})
+		}
+		within.hidden = within.hidden || opaque
+	}
+	if err := s.walk(p, within); err != nil {
+		return err
+	}
+	if !within.hidden || within.absent && !within.sealed {
+		return nil
+	}
+	return s.cover(p, v)
+}
+
+// opaque reports whether a directory hides what is below it. Where that cannot
+// be read it does: what is hidden stays hidden, and nothing is deleted that way
+// which is not listed.
+func (s *scanner) opaque(p string) bool {
+	fd, err := s.upper.open(p, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return false // it is refused, and nothing in it is looked at
+	}
+	defer unix.Close(fd)
+	value := make([]byte, 8)
+	n, err := unix.Fgetxattr(fd, opaqueName, value)
+	return err == nil && n == 1 && value[0] == 'y'
+}
+
+// cover takes all that a path hides, which is a directory of the user's, as
+// deleted, but what is in the upper directory again.
+func (s *scanner) cover(p string, v view) error {
+	if v.hidden {
+		return nil // what covers p covers this too
+	}
+	s.out.covers[p] = true
+	if s.covered[p] || s.lower == nil {
+		s.coverKnown(p)
+		return nil
+	}
+	return s.coverLower(p)
+}
+
+func (s *scanner) coverKnown(p string) {
+	first, _ := slices.BinarySearch(s.sorted, p+"/")
+	for _, q := range s.sorted[first:] {
+		if !below(q, p) {
+			break
+		}
+		if known := s.known[q]; known.Base != nil {
+			s.addDeleted(&item{Path: q, Base: known.Base, Conflict: known.Conflict})
+		}
+	}
+}
+
+func (s *scanner) coverLower(p string) error {
+	names, err := s.lower.names(p, s.left)
+	if err != nil {
+		if !missing(err) {
+			s.out.kept[p] = reason(err)
+		}
+		return nil
+	}
+	for _, name := range names {
+		if err := s.spend(); err != nil {
+			return err
+		}
+		q := path.Join(p, name)
+		switch {
+		case !utf8.ValidString(q):
+			s.out.kept[q] = "its name is no UTF-8"
+			continue
+		case len(q) > maxPath:
+			s.out.kept[q] = "its path is too long"
+			continue
+		}
+		base, conflict := s.base(q, view{})
+		if base == nil {
+			continue
+		}
+		s.addDeleted(&item{Path: q, Base: base, Conflict: conflict})
+		if !base.dir() {
+			continue
+		}
+		if s.covered[q] {
+			s.coverKnown(q)
+		} else if err := s.coverLower(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add takes an item that is in the upper directory.
+func (s *scanner) add(i *item) { s.out.items[i.Path] = i }
+
+// addDeleted takes an item unless something is there, or a directory that is
+// there as it was.
+func (s *scanner) addDeleted(i *item) {
+	if _, taken := s.out.items[i.Path]; taken || s.inUpper(i.Path) {
+		return
+	}
+	s.add(i)
+}
+
+// inUpper reports whether a path is a directory that has no item, since it is
+// as the user's.
+func (s *scanner) inUpper(p string) bool {
+	st, err := s.upper.stat(p)
+	return err == nil && !st.whiteout()
+}
+
+const changedMeanwhile = "it was changed while programs ran"
+
+// base returns what the user had at a path when programs changed it, without a
+// digest where it is new, and whether that is not what they saw.
+func (s *scanner) base(p string, v view) (base *state, conflict string) {
+	if known := s.known[p]; known != nil {
+		return known.Base, known.Conflict
+	}
+	if v.sealed || v.absent || s.lower == nil {
+		return nil, ""
+	}
+	base, err := s.lower.stat(p)
+	switch {
+	case missing(err):
+		return nil, ""
+	case err != nil:
+		return nil, "its directory is another now: " + reason(err)
+	case !base.dir() && base.Changed >= s.since, s.movedSince(path.Dir(p)):
+		return base, changedMeanwhile
+	}
+	return base, ""
+}
+
+// movedSince reports whether a directory of the user's, or one above it, was put
+// where it is while programs ran. What is in it has old times then. A directory
+// in which names were made or removed has two times that are the same.
+func (s *scanner) movedSince(dir string) bool {
+	if dir == "." {
+		return false
+	}
+	if moved, known := s.moved[dir]; known {
+		return moved
+	}
+	st, err := s.lower.stat(dir)
+	moved := err == nil && st.Changed >= s.since && st.Changed != st.Modified || s.movedSince(path.Dir(dir))
+	s.moved[dir] = moved
+	return moved
+}
+
+// foreignLinks refuses files that have a name outside of the set.
+func (s *scanner) foreignLinks() {
+	for _, group := range s.names {
+		if uint64(len(group.paths)) == group.links {
+			continue
+		}
+		for _, at := range group.paths {
+			e := &s.out.entries[at]
+			e.refused = "it is linked from elsewhere"
+			delete(s.out.items, e.path)
+		}
+	}
+}

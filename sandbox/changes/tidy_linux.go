@@ -1,0 +1,279 @@
+package changes
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
+)
+
+// tidying takes out of an upper directory what is not held any more. Nobody
+// uses the set.
+type tidying struct {
+	upper, lower *tree // lower is nil where the target is gone
+	found        *snapshot
+	// remaining are the items that stay, and refusedStay says which entries
+	// that cannot be applied do.
+	remaining   map[string]*item
+	refusedStay func(path string) bool
+
+	covers map[string]bool // that there are afterwards
+	same   map[string]bool // those of them below which nothing changes
+	gone   map[string]bool // covers that were whiteouts
+}
+
+// run leaves in the upper directory what remains, and nothing else, and returns
+// the covers that there are then. Afterwards the user's files are seen again
+// where nothing is held.
+func (t *tidying) run() (covers map[string]bool, err error) {
+	t.covers, t.same, t.gone = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for c := range t.found.covers {
+		if err := t.uncover(c); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range slices.Backward(t.found.entries) {
+		if err := t.entry(e); err != nil {
+			return nil, err
+		}
+	}
+	return t.covers, nil
+}
+
+// entry removes a path if it does not remain.
+func (t *tidying) entry(e entry) error {
+	if e.refused != "" {
+		if t.refusedStay(e.path) {
+			return nil
+		}
+		return t.upper.removeAll(e.path)
+	}
+	if t.gone[e.path] || within(e.path, t.same) {
+		return nil
+	}
+	if i := t.remaining[e.path]; i != nil && e.white == (i.Now == nil) {
+		return nil
+	}
+	if e.now.dir() {
+		return t.directory(e)
+	}
+	return t.upper.remove(e.path, 0)
+}
+
+// within reports whether a path is one of dirs or below one.
+func within(p string, dirs map[string]bool) bool {
+	for ; p != "."; p = path.Dir(p) {
+		if dirs[p] {
+			return true
+		}
+	}
+	return false
+}
+
+// directory removes one that is empty. One that is not gets the mode of the
+// user's, if there is one.
+func (t *tidying) directory(e entry) error {
+	err := t.upper.remove(e.path, unix.AT_REMOVEDIR)
+	if !isErrno(err, unix.ENOTEMPTY, unix.EEXIST) {
+		return err
+	}
+	if t.lower == nil {
+		return nil
+	}
+	if users, err := t.lower.stat(e.path); err == nil && users.dir() && users.Mode != e.now.Mode {
+		return t.upper.chmod(e.path, uint32(users.Mode.Perm()))
+	}
+	return nil
+}
+
+// uncover shows the user's directory again that a path hides, unless all below
+// remains as it is.
+func (t *tidying) uncover(c string) error {
+	at, found := slices.BinarySearchFunc(t.found.entries, c, func(e entry, c string) int { return strings.Compare(e.path, c) })
+	if !found {
+		return nil
+	}
+	e := t.found.entries[at]
+	switch {
+	case t.whole(c):
+		t.covers[c], t.same[c] = true, true
+		return nil
+	case e.now.dir():
+		return t.clear(c)
+	case t.remaining[c] != nil: // what hides it stays, and with it what it hides
+		t.covers[c] = true
+		return nil
+	case !e.white:
+		return nil
+	}
+	t.gone[c] = true
+	if err := t.upper.remove(c, 0); err != nil {
+		return err
+	}
+	return t.placeAll(c)
+}
+
+// whole reports whether all items below a path remain.
+func (t *tidying) whole(c string) bool {
+	for p := range t.found.items {
+		if below(p, c) && t.remaining[p] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// clear makes an opaque directory one that hides nothing but what remains
+// deleted.
+func (t *tidying) clear(c string) error {
+	if err := t.placeAll(c); err != nil {
+		return err
+	}
+	for _, e := range t.found.entries {
+		if e.opaque && below(e.path, c) {
+			if err := t.upper.clearOpaque(e.path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// placeAll makes whiteouts for what remains deleted below a path.
+func (t *tidying) placeAll(c string) error {
+	covered := ""
+	for _, p := range t.found.paths() {
+		i := t.remaining[p]
+		if i == nil || i.Now != nil || !below(p, c) || covered != "" && below(p, covered) {
+			continue
+		}
+		if err := t.place(p, c); err != nil {
+			return err
+		}
+		if i.Base.dir() {
+			covered, t.covers[p] = p, true
+		}
+	}
+	return nil
+}
+
+// place makes one whiteout, and the directories above it where they are not
+// there.
+func (t *tidying) place(p, c string) error {
+	var above []string
+	for dir := path.Dir(p); below(dir, c); dir = path.Dir(dir) {
+		above = append(above, dir)
+	}
+	for _, dir := range slices.Backward(above) {
+		i := t.found.items[dir]
+		if i == nil || i.Base == nil {
+			continue // it is there
+		}
+		if err := t.upper.mkdir(dir, i.Base); err != nil {
+			return err
+		}
+	}
+	return t.upper.whiteout(p)
+}
+
+// in calls do with the directory of a path, which is made writable for that.
+func (t *tree) in(name string, do func(dirfd int, base string) error) error {
+	dir, base, err := t.parent(name)
+	if err != nil {
+		if missing(err) {
+			return nil
+		}
+		return err
+	}
+	defer dir.Close()
+	err = do(int(dir.Fd()), base)
+	if !isErrno(err, unix.EACCES) {
+		return err
+	}
+	was, err := stateOf(int(dir.Fd()))
+	if err != nil {
+		return err
+	}
+	if err := chmodFD(int(dir.Fd()), uint32(was.Mode.Perm()|0o700)); err != nil {
+		return err
+	}
+	err = do(int(dir.Fd()), base)
+	return errors.Join(err, chmodFD(int(dir.Fd()), uint32(was.Mode.Perm())))
+}
+
+// remove removes a name. That it is gone already is no error.
+func (t *tree) remove(name string, flags int) error {
+	return t.in(name, func(dirfd int, base string) error {
+		if err := unix.Unlinkat(dirfd, base, flags); !isErrno(err, unix.ENOENT) {
+			return err
+		}
+		return nil
+	})
+}
+
+// removeAll removes a name with all below it.
+func (t *tree) removeAll(name string) error {
+	if err := t.remove(name, 0); !isErrno(err, unix.EISDIR, unix.EPERM) {
+		return err
+	}
+	return t.in(name, func(dirfd int, base string) error { return tempdir.Remove(procPath(dirfd) + "/" + base) })
+}
+
+// mkdir makes a directory like another one, if nothing is there.
+func (t *tree) mkdir(name string, like *state) error {
+	return t.in(name, func(dirfd int, base string) error {
+		err := unix.Mkdirat(dirfd, base, 0o700)
+		if isErrno(err, unix.EEXIST) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_ = unix.Fchownat(dirfd, base, int(like.UID), int(like.GID), unix.AT_SYMLINK_NOFOLLOW) // only root can, and needs it
+		return t.chmod(name, uint32(like.Mode.Perm()))
+	})
+}
+
+// whiteout marks that nothing is there.
+func (t *tree) whiteout(name string) error {
+	return t.in(name, func(dirfd int, base string) error {
+		if err := unix.Mknodat(dirfd, base, unix.S_IFCHR, 0); !isErrno(err, unix.EEXIST) {
+			return err
+		}
+		return nil
+	})
+}
+
+// chmod changes the permissions of what is no symbolic link.
+func (t *tree) chmod(name string, mode uint32) error {
+	fd, err := t.open(name, unix.O_PATH|unix.O_NOFOLLOW)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return chmodFD(fd, mode)
+}
+
+// chmodFD changes permissions by a descriptor of any kind.
+func chmodFD(fd int, mode uint32) error {
+	if s, err := stateOf(fd); err != nil || s.symlink() {
+		return errors.Join(err, unix.EINVAL)
+	}
+	return unix.Fchmodat(unix.AT_FDCWD, procPath(fd), mode, 0)
+}
+
+func (t *tree) clearOpaque(name string) error {
+	fd, err := t.open(name, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := unix.Fremovexattr(fd, opaqueName); !isErrno(err, unix.ENODATA) {
+		return err
+	}
+	return nil
+}
