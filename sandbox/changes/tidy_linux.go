@@ -40,6 +40,7 @@ func (t *tidying) run() (covers map[string]bool, err error) {
 		if err := t.entry(e); err != nil {
 			return nil, err
 		}
+		fault("left")
 	}
 	return t.covers, nil
 }
