@@ -37,6 +37,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if lower := os.Getenv(overlayVariable); lower != "" {
+		if err := inOverlay(lower, os.Getenv(setVariable), os.Getenv(seedVariable)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
@@ -116,6 +123,7 @@ func (f *fixture) work() {
 		u.whiteout("was-a-file")
 		u.check(os.Remove(u.path("was-a-file")))
 		u.mkdir("was-a-file", 0o755)
+		u.opaque("was-a-file")
 		u.write("was-a-file/now", "in a directory")
 	})
 }
