@@ -123,16 +123,15 @@ var testLeaves = []string{"internal/testenv", "internal/testfiles"}
 
 // sealedLibraries may be imported only by the packages named, or below them.
 var sealedLibraries = map[string][]string{
-	"github.com/mark3labs/mcp-go":   {"server"},
-	"go.yaml.in/yaml":               {"internal/yamldoc", "catalog/internal/frontmatter", "internal/config"},
-	"github.com/fsnotify/fsnotify":  {"catalog/internal/watch"},
-	"github.com/bmatcuk/doublestar": {"policy/paths", "internal/config"},
-	"github.com/docker/docker":      {"sandbox/docker/internal/engine"},
-	"github.com/docker/go-units":    {"sandbox/docker/internal/engine"},
-	"github.com/moby/moby":          {"sandbox/docker/internal/engine"},
-	"github.com/docker/cli":         {"sandbox/docker/internal/engine"},
-	"github.com/containerd/errdefs": {"sandbox/docker/internal/engine"},
-
+	"github.com/mark3labs/mcp-go":      {"server"},
+	"go.yaml.in/yaml":                  {"internal/yamldoc", "catalog/internal/frontmatter", "internal/config"},
+	"github.com/fsnotify/fsnotify":     {"catalog/internal/watch"},
+	"github.com/bmatcuk/doublestar":    {"policy/paths", "internal/config"},
+	"github.com/docker/docker":         {"sandbox/docker/internal/engine"},
+	"github.com/docker/go-units":       {"sandbox/docker/internal/engine"},
+	"github.com/moby/moby":             {"sandbox/docker/internal/engine"},
+	"github.com/docker/cli":            {"sandbox/docker/internal/engine"},
+	"github.com/containerd/errdefs":    {"sandbox/docker/internal/engine"},
 	"github.com/aymanbagabas/go-udiff": {"sandbox/changes"},
 }
 

@@ -174,7 +174,9 @@ func (a *application) run() error {
 	}
 	a.outcome.Undo = applyPrefix + undo.name
 	a.when = applied{Held: a.id, Undo: a.outcome.Undo, When: undo.when}
-	return undo.end()
+	err = undo.end()
+	fault("ended")
+	return err
 }
 
 // do does one step, and says what became of it.
@@ -205,30 +207,28 @@ func stepsOf(items []*item) []step {
 	byPath := func(a, b step) int { return cmp.Compare(a.Path, b.Path) }
 	var files, dirs, made, put, modes []step
 	for _, i := range items {
-		removed := i.Base != nil && (i.Now == nil || i.twofold())
+		s := step{Path: i.Path, Old: i.Base, New: i.Now}
 		switch {
-		case removed && i.Base.dir():
-			dirs = append(dirs, step{Op: opRmdir, Path: i.Path, Old: i.Base})
-		case removed:
-			files = append(files, step{Op: opRemove, Path: i.Path, Old: i.Base})
-		}
-		old := i.Base
-		if removed {
-			old = nil
-		}
-		switch {
+		case i.Now == nil && i.Base.dir():
+			s.Op = opRmdir
+			dirs = append(dirs, s)
 		case i.Now == nil:
+			s.Op = opRemove
+			files = append(files, s)
 		case i.modeOnly():
-			modes = append(modes, step{Op: opChmod, Path: i.Path, Old: old, New: i.Now})
+			s.Op = opChmod
+			modes = append(modes, s)
 		case i.Now.dir():
 			open := *i.Now
 			open.Mode |= 0o700 // as long as it is filled
-			made = append(made, step{Op: opPut, Path: i.Path, Old: old, New: &open})
+			s.Op, s.New = opPut, &open
+			made = append(made, s)
 			if open.Mode != i.Now.Mode {
 				modes = append(modes, step{Op: opChmod, Path: i.Path, Old: &open, New: i.Now})
 			}
 		default:
-			put = append(put, step{Op: opPut, Path: i.Path, Old: old, New: i.Now})
+			s.Op = opPut
+			put = append(put, s)
 		}
 	}
 	for _, group := range [][]step{files, dirs, made, put, modes} {
@@ -252,13 +252,31 @@ func bytesOf(steps []step) (n int64) {
 // leave takes out of the set what was applied, or is to be forgotten, and what
 // programs only touched.
 func (l *look) leave(gone map[string]bool, done *applied) error {
-	remaining := maps.Clone(l.items)
+	idle, touched := map[string]bool{}, map[string]bool{} // touched are covers of which not all remains
 	for p, i := range l.items {
-		if gone[p] || (i.unchanged() || l.idle(i)) && !within(p, l.covers) {
-			delete(remaining, p)
+		if idle[p] = !gone[p] && (i.unchanged() || l.idle(i)); gone[p] {
+			markCovers(p, l.covers, touched)
 		}
 	}
+	used := map[string]bool{} // covers that make a difference
+	for p := range l.items {
+		if !idle[p] && !gone[p] {
+			markCovers(p, l.covers, used)
+		}
+	}
+	maps.DeleteFunc(used, func(c string, _ bool) bool { return touched[c] })
+	remaining := maps.Clone(l.items)
+	maps.DeleteFunc(remaining, func(p string, _ *item) bool { return gone[p] || idle[p] && !within(p, used) })
 	return l.tidy(remaining, func(string) bool { return true }, done)
+}
+
+// markCovers marks the covers above a path, and the path if it is one.
+func markCovers(p string, covers, marks map[string]bool) {
+	for ; p != "."; p = path.Dir(p) {
+		if covers[p] {
+			marks[p] = true
+		}
+	}
 }
 
 // idle reports whether an item makes no difference to the user's file.
@@ -290,11 +308,13 @@ func (l *look) tidy(remaining map[string]*item, refusedStay func(string) bool, d
 		}
 		l.snapshot.covers = covers
 	}
+	fault("tidied")
 	l.snapshot.items = remaining
 	l.record.take(l.snapshot)
 	if err := l.set.writeRecord(l.record); err != nil {
 		return err
 	}
+	fault("recorded")
 	return l.scan()
 }
 
@@ -389,6 +409,7 @@ func (s *Store) begin(a *application, bytes int64) (*keeping, error) {
 		})
 	}
 	if err == nil {
+		fault("opened")
 		err = errors.Join(syncDir(k.dir), syncDir(s.applied()))
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,6 +13,13 @@ import (
 // they wait until the lease is given back.
 type lease struct{ file *os.File }
 
+// A program that this process is just starting has all that is open here, until
+// it runs: what was written a moment ago too. So it is tried again.
+const (
+	leaseTries = 20
+	leasePause = 5 * time.Millisecond
+)
+
 // lease takes one on what is there. It fails with a [conflict] where somebody has
 // the file open for writing, whose next write would get lost. Where there are no
 // leases, as on network file systems, or the file is another user's, it is none.
@@ -19,14 +27,18 @@ func (w *work) lease() (lease, error) {
 	if w.old == nil {
 		return lease{}, nil
 	}
-	_, err := unix.FcntlInt(w.old.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
-	if isErrno(err, unix.EAGAIN) {
-		return lease{}, conflict("another program has it open for writing")
+	for tries := 0; ; tries++ {
+		_, err := unix.FcntlInt(w.old.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
+		switch {
+		case err == nil:
+			return lease{w.old}, nil
+		case !isErrno(err, unix.EAGAIN):
+			return lease{}, nil
+		case tries == leaseTries:
+			return lease{}, conflict("another program has it open for writing")
+		}
+		time.Sleep(leasePause)
 	}
-	if err != nil {
-		return lease{}, nil
-	}
-	return lease{w.old}, nil
 }
 
 // broken reports whether somebody waits to open the file for writing.

@@ -169,7 +169,9 @@ func (i *interrupted) put() (complete bool, err error) {
 		return placed, nil
 	}
 	if i.is(i.step.Temp, i.temp, i.step.Old) {
-		return true, unix.Unlinkat(i.dirfd, i.step.Temp, 0)
+		if err := unlink(i.dirfd, i.step.Temp, i.temp); !isErrno(err, unix.ENOTEMPTY, unix.EEXIST) {
+			return true, err
+		}
 	}
 	return false, i.swapBack()
 }
@@ -196,7 +198,7 @@ func (i *interrupted) swapBack() error {
 	}
 	out, err := stateAt(i.dirfd, i.step.Temp)
 	if err == nil && (out.Inode == i.inode || i.inode == 0 && i.is(i.step.Temp, out, i.step.New)) {
-		return unix.Unlinkat(i.dirfd, i.step.Temp, 0)
+		return unlink(i.dirfd, i.step.Temp, out)
 	}
 	_, err = rescue(i.dirfd, i.step.Temp, i.base)
 	return err

@@ -257,9 +257,7 @@ func (s *scanner) directory(p string, now *state, v view) error {
 		s.add(&item{Path: p, Base: base, Now: now, Conflict: conflict})
 		within.absent = true
 	default:
-		if base.Mode != now.Mode {
-			s.add(&item{Path: p, Base: base, Now: now, Conflict: conflict})
-		}
+		s.add(&item{Path: p, Base: base, Now: now, Conflict: conflict})
 		within.hidden = within.hidden || opaque
 	}
 	if err := s.walk(p, within); err != nil {

@@ -36,10 +36,19 @@ func (t *tidying) run() (covers map[string]bool, err error) {
 			return nil, err
 		}
 	}
+	for _, e := range t.found.entries {
+		// One that stays only for what is in it must not hide what was applied.
+		if e.opaque && t.remaining[e.path] == nil && !within(e.path, t.same) {
+			if err := t.upper.clearOpaque(e.path); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for _, e := range slices.Backward(t.found.entries) {
 		if err := t.entry(e); err != nil {
 			return nil, err
 		}
+		fault("left")
 	}
 	return t.covers, nil
 }
@@ -143,16 +152,19 @@ func (t *tidying) clear(c string) error {
 	return nil
 }
 
-// placeAll makes whiteouts for what remains deleted below a path.
+// placeAll makes whiteouts for what remains deleted below a path, but where a
+// file hides it.
 func (t *tidying) placeAll(c string) error {
 	covered := ""
 	for _, p := range t.found.paths() {
 		i := t.remaining[p]
-		if i == nil || i.Now != nil || !below(p, c) || covered != "" && below(p, covered) {
+		if i == nil || i.Now.dir() || !below(p, c) || covered != "" && below(p, covered) {
 			continue
 		}
-		if err := t.place(p, c); err != nil {
-			return err
+		if i.Now == nil {
+			if err := t.place(p, c); err != nil {
+				return err
+			}
 		}
 		if i.Base.dir() {
 			covered, t.covers[p] = p, true

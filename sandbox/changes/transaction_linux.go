@@ -139,6 +139,9 @@ type work struct {
 // open looks whether the path is as it is to be.
 func (t *transaction) open(s *step) (*work, error) {
 	dir, base, err := t.target.parent(s.Path)
+	if missing(err) && s.New == nil {
+		return nil, errDone
+	}
 	if err != nil {
 		return nil, refuse(err)
 	}
@@ -268,10 +271,12 @@ func (w *work) perform() error {
 	}
 }
 
+const notEmpty = "the directory holds what stays: what programs did not see, or what was not removed"
+
 func (w *work) rmdir() error {
 	err := unix.Unlinkat(w.dirfd(), w.base, unix.AT_REMOVEDIR)
 	if isErrno(err, unix.ENOTEMPTY, unix.EEXIST) {
-		return conflict("the directory holds what stays: what programs did not see, or what was not removed")
+		return conflict(notEmpty)
 	}
 	if err != nil {
 		return refuse(err)
@@ -333,11 +338,15 @@ func removeTemp(dirfd int, name string, inode uint64) {
 	if err != nil || inode != 0 && is.Inode != inode {
 		return
 	}
-	flags := 0
+	_ = unlink(dirfd, name, is)
+}
+
+// unlink removes a file, or a directory that is empty.
+func unlink(dirfd int, name string, is *state) error {
 	if is.dir() {
-		flags = unix.AT_REMOVEDIR
+		return unix.Unlinkat(dirfd, name, unix.AT_REMOVEDIR)
 	}
-	_ = unix.Unlinkat(dirfd, name, flags)
+	return unix.Unlinkat(dirfd, name, 0)
 }
 
 // make makes what is new under the temporary name.
@@ -475,8 +484,12 @@ func (w *work) place(inode uint64) error {
 	if !w.cameOut() || held.broken() {
 		return w.swapBack(inode)
 	}
-	if err := unix.Unlinkat(w.dirfd(), w.step.Temp, 0); err != nil {
-		return w.swapBack(inode)
+	if err := unlink(w.dirfd(), w.step.Temp, w.now); err != nil {
+		back := w.swapBack(inode)
+		if isErrno(err, unix.ENOTEMPTY, unix.EEXIST) {
+			return conflict(notEmpty)
+		}
+		return back
 	}
 	fault("unlinked")
 	return w.syncDir()

@@ -175,6 +175,7 @@ func (s *Store) undo(ctx context.Context, dir string, l *log, u undone, target *
 		outcome.Applied = append(outcome.Applied, reverse.change())
 	}
 	u.When = again.When
+	fault("reverted")
 	return outcome, errors.Join(b.end(), writeJSON(filepath.Join(dir, undoneFile), u))
 }
 
