@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"iter"
+	"slices"
 )
 
 // GitIndex reports whether a path is that of a git index, which is protected
@@ -53,40 +54,57 @@ func GitIndexFault(content []byte) (reason string, refused bool) {
 	return indexExtensions(entries.rest)
 }
 
-// GitIndexLoss returns a path that is hidden from programs, is in the index
-// before and not in the one after: programs do not see the file, so that what
-// adds all changes, as git commit --all does, removes it from what is tracked.
-// Indexes are judged as far as they can be read. See [GitIndexFault] for those of
-// programs.
-func (r Rules) GitIndexLoss(before, after []byte) (path string, lost bool) {
-	hidden := map[string]bool{}
-	for path := range indexPaths(before) {
-		if _, hides := r.Hidden(path); hides {
-			hidden[path] = true
+// GitIndexChange reports why the index after must not take the place of the one
+// before, as [Rules.Protected] does: what is tracked of a path that is hidden or
+// protected would be another, or not be tracked any more. Programs do not see
+// hidden files, so that git commit --all records that they are gone, and what
+// was refused in the directory itself would come by the next git restore. Where
+// there was no index, before is nil; indexes are judged as far as they can be
+// read, see [GitIndexFault] for those of programs. What stands in a commit that
+// no index shows is not found.
+func (r Rules) GitIndexChange(before, after []byte) (reason string, refused bool) {
+	tracked := map[string][]byte{}
+	for path, object := range indexPaths(before) {
+		tracked[path] = append(tracked[path], object...)
+	}
+	now := map[string][]byte{}
+	for path, object := range indexPaths(after) {
+		now[path] = append(now[path], object...)
+	}
+	changed := ""
+	note := func(path string, kind Kind) {
+		if why, protected := r.Protected(path, kind); protected && (changed == "" || path < changed) {
+			changed, reason = path, why
 		}
 	}
-	if len(hidden) == 0 {
+	for path, object := range now {
+		if was, found := tracked[path]; !found {
+			note(path, Added)
+		} else if !bytes.Equal(was, object) {
+			note(path, Modified)
+		}
+	}
+	for path := range tracked {
+		if _, stays := now[path]; !stays {
+			note(path, Deleted)
+		}
+	}
+	if changed == "" {
 		return "", false
 	}
-	for path := range indexPaths(after) {
-		delete(hidden, path)
-	}
-	for name := range hidden {
-		if !lost || name < path {
-			path, lost = name, true
-		}
-	}
-	return path, lost
+	return "tracks another state of " + changed + ", which " + reason, true
 }
 
-// indexPaths yields the paths of an index, as far as it can be read.
-func indexPaths(content []byte) iter.Seq[string] {
-	return func(yield func(string) bool) {
+// indexPaths yields the paths of an index, each with what it stands for, as far
+// as it can be read.
+func indexPaths(content []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
 		entries, count, ok := openIndex(content)
 		for i := uint32(0); ok && i < count; i++ {
+			head := entries.rest
 			var path string
-			if path, ok = entries.next(); ok && !yield(path) {
-				return
+			if path, ok = entries.next(); ok && !yield(path, slices.Concat(head[24:28], head[40:indexFixedBytes-2])) {
+				return // mode and object
 			}
 		}
 	}

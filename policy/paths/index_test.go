@@ -137,31 +137,47 @@ func TestGitIndex(t *testing.T) {
 	}
 }
 
-// TestGitIndexLoss: what hidden files cost where a program commits everything.
-func TestGitIndexLoss(t *testing.T) {
+// TestGitIndexChange: what a commit of everything would make of hidden and of
+// protected files.
+func TestGitIndexChange(t *testing.T) {
 	t.Parallel()
-	dir, index := repository(t, map[string]string{".npmrc": "", "a": "", "keys/x.key": "", "b": ""})
+	dir, index := repository(t, map[string]string{".npmrc": "", "a": "", "keys/x.key": "", "b": "", ".vscode/tasks.json": "{}"})
 	before := read(t, index)
 	var r paths.Rules
 	for _, step := range []struct {
-		args []string
+		do   func()
 		want string
 	}{
-		{[]string{"rm", "-q", "--cached", "a"}, ""},
-		{[]string{"update-index", "--index-version", "4"}, ""},
-		{[]string{"rm", "-q", "--cached", "keys/x.key"}, "keys/x.key"},
-		{[]string{"rm", "-q", "--cached", ".npmrc"}, ".npmrc"},
+		{func() { git(t, dir, "rm", "-q", "--cached", "a") }, ""},
+		{func() { testfiles.Write(t, filepath.Join(dir, "b"), "other"); git(t, dir, "add", "b") }, ""},
+		{func() { git(t, dir, "update-index", "--index-version", "4") }, ""},
+		{func() { git(t, dir, "rm", "-q", "--cached", "keys/x.key") }, "keys/x.key"},
+		{func() {
+			testfiles.Write(t, filepath.Join(dir, ".vscode/tasks.json"), "{1}")
+			git(t, dir, "add", ".vscode")
+		}, ".vscode/tasks.json"},
+		{func() { testfiles.Write(t, filepath.Join(dir, ".husky/x"), ""); git(t, dir, "add", ".husky") }, ".husky/x"},
+		{func() { git(t, dir, "update-index", "--chmod=+x", ".husky/x") }, ".husky/x"},
 	} {
-		git(t, dir, step.args...)
-		if got, lost := r.GitIndexLoss(before, read(t, index)); got != step.want || lost != (step.want != "") {
-			t.Errorf("after git %q: %q, %v", step.args, got, lost)
+		step.do()
+		reason, refused := r.GitIndexChange(before, read(t, index))
+		if refused != (step.want != "") || !strings.Contains(reason, step.want) {
+			t.Errorf("%s: %q, %v", step.want, reason, refused)
 		}
 	}
-	if got, lost := r.GitIndexLoss(before, nil); !lost || got != ".npmrc" {
-		t.Errorf("with none after: %q, %v", got, lost)
+	executable := read(t, index)
+	git(t, dir, "update-index", "--chmod=-x", ".husky/x")
+	if reason, refused := r.GitIndexChange(executable, read(t, index)); !refused {
+		t.Errorf("another mode: %s", reason)
 	}
-	if got, lost := r.GitIndexLoss(nil, before); lost {
-		t.Errorf("with none before: %q", got)
+	if reason, refused := r.GitIndexChange(before, before); refused {
+		t.Errorf("the same: %s", reason)
+	}
+	if _, refused := r.GitIndexChange(before, nil); !refused {
+		t.Error("none after is taken")
+	}
+	if _, refused := r.GitIndexChange(nil, before); !refused {
+		t.Error("protected files that none tracked before are taken")
 	}
 }
 
@@ -196,6 +212,7 @@ func FuzzGitIndex(f *testing.F) {
 		if ordinary && refused {
 			t.Errorf("%q: %s", names, reason)
 		}
+		paths.Rules{}.GitIndexChange(indexOf(names), []byte(lines))
 		paths.GitIndexFault([]byte(lines))
 		paths.GitIndexFault(append([]byte("DIRC\x00\x00\x00\x04"), lines...))
 	})

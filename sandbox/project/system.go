@@ -17,7 +17,7 @@ var systemTrees = []string{
 
 // systemTops are the system's, and what is below is not.
 var systemTops = []string{
-	"/home", "/media", "/mnt", "/opt", "/srv", "/tmp", "/var", "/var/home", "/var/tmp", "/var/www", "/Users", "/Volumes", "/private",
+	"/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/var", "/var/home", "/var/tmp", "/var/www", "/Users", "/Volumes", "/private",
 	"/private/tmp", "/private/var", "/private/var/folders", "/private/var/tmp",
 }
 

@@ -405,7 +405,6 @@ func BenchmarkRefresh(b *testing.B) {
 		}
 	}
 	testfiles.Write(b, filepath.Join(dir, ".env"), "")
-	time.Sleep(3 * time.Second) // until the directories are settled
 	b.Run("cold", func(b *testing.B) {
 		for b.Loop() {
 			acquire(b, newView(b, project.ViewOptions{Dir: dir})).Release()
@@ -413,6 +412,7 @@ func BenchmarkRefresh(b *testing.B) {
 	})
 	b.Run("warm", func(b *testing.B) {
 		view := newView(b, project.ViewOptions{Dir: dir})
+		view.SettleAtOnce()
 		acquire(b, view).Release()
 		for b.Loop() {
 			acquire(b, view).Release()
