@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -169,7 +170,7 @@ func (s *step) valid() bool {
 	plain := func(name string) bool {
 		return name != "." && name != ".." && !bytes.ContainsAny([]byte(name), "/\x00")
 	}
-	if !plain(s.Temp) || !plain(s.Keep) || s.Path == "" {
+	if !plain(s.Temp) || !plain(s.Keep) || !filepath.IsLocal(s.Path) {
 		return false
 	}
 	switch s.Op {

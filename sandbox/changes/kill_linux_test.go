@@ -18,6 +18,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
+	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
 )
 
@@ -61,6 +62,9 @@ func applyOrUndo(state, id string) error {
 		})
 	}
 	os.Stdout.WriteString("ready\n")
+	if id == "use" {
+		return useAndBeKilled(store)
+	}
 	if strings.HasPrefix(id, "ap-") {
 		_, err = store.Undo(context.Background(), id)
 		return err
@@ -72,12 +76,36 @@ func applyOrUndo(state, id string) error {
 	return err
 }
 
+// useAndBeKilled is a server that is killed while a program has changed a and b.
+func useAndBeKilled(store *changes.Store) error {
+	names, err := filepath.Glob(filepath.Join(os.Getenv(stateVariable), "sets", "*"))
+	if err != nil {
+		return err
+	}
+	set, err := store.Open("cs-" + filepath.Base(names[0]))
+	if err != nil {
+		return err
+	}
+	if _, err := set.Use(context.Background()); err != nil {
+		return err
+	}
+	dir := filepath.Join(set.Dir(), sandbox.UpperDir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{"a", "b"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("by a program"), 0o644); err != nil {
+			return err
+		}
+	}
+	return unix.Kill(os.Getpid(), unix.SIGKILL)
+}
+
 // another starts a copy of this program that applies or undoes something.
 func (f *fixture) another(id, moment string) *exec.Cmd {
 	f.t.Helper()
 	process := exec.Command("/proc/self/exe")
 	process.Env = append(os.Environ(), stateVariable+"="+f.state, idVariable+"="+id, momentVariable+"="+moment)
-	process.Stderr = os.Stderr
 	return process
 }
 

@@ -112,8 +112,9 @@ func readJSON(file string, to any) error {
 	return nil
 }
 
-// writeJSON writes a file so that it is the old or the new one, at any moment.
-func writeJSON(file string, from any) error {
+// writeJSON writes a file so that it is the old or the new one whenever this
+// process is killed, and, where it is synced, whenever the machine stops.
+func writeJSON(file string, from any, sync bool) error {
 	data, err := json.Marshal(from)
 	if err != nil {
 		return err
@@ -123,13 +124,13 @@ func writeJSON(file string, from any) error {
 		return err
 	}
 	_, err = temp.Write(data)
-	if err == nil {
+	if err == nil && sync {
 		err = temp.Sync()
 	}
 	if err = errors.Join(err, temp.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(temp.Name(), file); err != nil {
+	if err := os.Rename(temp.Name(), file); err != nil || !sync {
 		return err
 	}
 	return syncDir(filepath.Dir(file))

@@ -57,10 +57,22 @@ func (x *Set) touch() {
 
 func (x *Set) readRecord() (*record, error) {
 	r := new(record)
-	return r, readJSON(filepath.Join(x.dir, recordFile), r)
+	file := filepath.Join(x.dir, recordFile)
+	if info, err := os.Lstat(file); err == nil && info.Size() == 0 {
+		return r, nil // the machine stopped: all that the user has may be newer
+	}
+	err := readJSON(file, r)
+	if err == nil && slices.ContainsFunc(r.Items, func(i *item) bool { return i == nil || !filepath.IsLocal(i.Path) }) {
+		err = fmt.Errorf("%w: %s", ErrState, recordFile)
+	}
+	return r, err
 }
 
-func (x *Set) writeRecord(r *record) error { return writeJSON(filepath.Join(x.dir, recordFile), r) }
+// writeRecord does not wait for the disk, since that costs more than a run: what
+// an older record says of the user's files are more conflicts, and no fewer.
+func (x *Set) writeRecord(r *record) error {
+	return writeJSON(filepath.Join(x.dir, recordFile), r, false)
+}
 
 // openUpper opens what programs wrote, or nothing where they did not.
 func (x *Set) openUpper() (*tree, error) {

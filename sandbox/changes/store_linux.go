@@ -147,7 +147,7 @@ func (s *Store) fill(dir string, is identity) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeJSON(filepath.Join(dir, recordFile), record{Since: since, At: since}), writeJSON(filepath.Join(dir, identityFile), is))
+	return errors.Join(writeJSON(filepath.Join(dir, recordFile), record{Since: since, At: since}, true), writeJSON(filepath.Join(dir, identityFile), is, true))
 }
 
 // Open returns the set of an id, of any state of it. The caller closes it. The

@@ -173,7 +173,7 @@ func TestFileSystems(t *testing.T) {
 
 // What a file has besides its content stays, as far as it can.
 func TestAttributesStay(t *testing.T) {
-	t.Parallel()
+	// It sets the umask of the process.
 	f := setUp(t, map[string]string{"a": "old", "shared": "old", "chmod": "x"})
 	at := func(name string) string { return filepath.Join(f.project, name) }
 	u := f.upper()

@@ -176,7 +176,7 @@ func (s *Store) undo(ctx context.Context, dir string, l *log, u undone, target *
 	}
 	u.When = again.When
 	fault("reverted")
-	return outcome, errors.Join(b.end(), writeJSON(filepath.Join(dir, undoneFile), u))
+	return outcome, errors.Join(b.end(), writeJSON(filepath.Join(dir, undoneFile), u, true))
 }
 
 // reverse returns the step that takes back one that was done.
