@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/skills-mcp/skills-mcp/internal/config"
+	"github.com/skills-mcp/skills-mcp/internal/statedir"
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
+	"github.com/skills-mcp/skills-mcp/policy/paths"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/project"
+	"github.com/skills-mcp/skills-mcp/server"
+)
+
+// userFiles are the directories of the user that programs work on.
+type userFiles struct {
+	settings *settings
+	log      *slog.Logger
+	rules    paths.Rules
+	places   project.Places
+	masks    *tempdir.Dir
+	shares   server.Shares
+
+	mu    sync.Mutex
+	views []interface{ Close() error }
+}
+
+// openUserFiles finds the directories. What the operator named and cannot be
+// shown is an error; what a host named is left out, and logged.
+func (s *settings) openUserFiles(log *slog.Logger) (_ *userFiles, err error) {
+	if s.Project.Access == config.Off || s.Sandbox.Backend == "off" {
+		return nil, nil
+	}
+	u := &userFiles{settings: s, log: log}
+	defer func() {
+		if err != nil {
+			u.close()
+		}
+	}()
+	if u.rules, err = s.pathRules(); err != nil {
+		return nil, err
+	}
+	if u.places, err = s.places(); err != nil {
+		return nil, err
+	}
+	if u.masks, err = tempdir.New("", "skills-mcp-masks-"); err != nil {
+		return nil, err
+	}
+	u.places.Own = append(u.places.Own, u.masks.Path())
+	u.shares.Rules, u.shares.Env = u.rules, u.env
+	if err := u.addProject(); err != nil {
+		return nil, err
+	}
+	if err := u.addShares(); err != nil {
+		return nil, err
+	}
+	u.shares.Store, err = openChangeStore(log)
+	return u, err
+}
+
+// places are where things are on this machine.
+func (s *settings) places() (project.Places, error) {
+	dir, err := projectDir()
+	if err != nil {
+		return project.Places{}, err
+	}
+	home, _ := os.UserHomeDir()
+	state, err := statedir.Path("")
+	if err != nil {
+		return project.Places{}, err
+	}
+	own := []string{state}
+	if configs, err := os.UserConfigDir(); err == nil {
+		own = append(own, filepath.Join(configs, "skills-mcp"))
+	}
+	return project.Places{WorkingDir: dir, Home: home, Own: own, Hidden: paths.Rules{}.Hidden, Protected: paths.Place}, nil
+}
+
+// addProject adds the project, or what finds it for each session.
+func (u *userFiles) addProject() error {
+	from := project.Sources{}
+	switch dir := u.settings.Project.Dir; {
+	case dir == config.Auto && u.settings.served:
+		return nil
+	case dir == config.Auto:
+		if from.Host = os.Getenv("CLAUDE_PROJECT_DIR"); from.Host == "" {
+			u.shares.Find = u.find
+			return nil
+		}
+	default:
+		from.Named = dir
+	}
+	found, err := u.directories(from)
+	if refusal := (*project.Refusal)(nil); errors.As(err, &refusal) {
+		if refusal.Rule == project.RuleOff {
+			return nil
+		}
+		if from.Named != "" {
+			return asUsage(u.settings.Refuse("project.dir", err))
+		}
+		u.log.Warn("there is no project", "error", err)
+		return nil
+	}
+	u.shares.Project = found
+	return err
+}
+
+// find finds the project of a session whose client named this root, or none.
+func (u *userFiles) find(_ context.Context, root string) []server.SharedDirectory {
+	found, err := u.directories(project.Sources{Root: root, Detect: true})
+	if err != nil {
+		u.log.Info("there is no project", "error", err)
+		return nil
+	}
+	u.log.Info("programs see the project", "path", found[0].Path, "access", found[0].Mode)
+	return found
+}
+
+// directories returns the project and the git directory that belongs to it.
+func (u *userFiles) directories(from project.Sources) ([]server.SharedDirectory, error) {
+	found, err := project.Find(from, u.places)
+	if err != nil {
+		return nil, err
+	}
+	mode := server.ShareMode(u.settings.Project.Access)
+	all, err := u.add(nil, server.SharedDirectory{Path: found.Path, Mode: mode})
+	if err != nil {
+		return nil, err
+	}
+	related, has, err := u.places.GitDirectory(found.Path)
+	if err != nil {
+		u.log.Warn("git does not work in the project", "error", err)
+	}
+	if !has || err != nil {
+		return all, nil
+	}
+	return u.add(all, server.SharedDirectory{Path: related.Path, Mode: mode, Prefix: server.GitPrefix})
+}
+
+// add adds a directory, with what hides its secrets.
+func (u *userFiles) add(all []server.SharedDirectory, of server.SharedDirectory) ([]server.SharedDirectory, error) {
+	view, err := project.NewView(project.ViewOptions{
+		Dir: of.Path, Base: u.masks.Path(),
+		Hidden: func(path string) (string, bool) { return u.rules.Hidden(of.Prefix + path) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	u.closeLater(view)
+	of.View = view
+	return append(all, of), nil
+}
+
+func (u *userFiles) closeLater(view interface{ Close() error }) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.views = append(u.views, view)
+}
+
+// addShares adds what else the operator shares.
+func (u *userFiles) addShares() error {
+	var named []project.Share
+	for _, share := range u.settings.Project.Shares {
+		found, err := u.places.Share(share.Path + ":" + share.Access)
+		if err != nil {
+			return asUsage(u.settings.Refuse("project.shares", err))
+		}
+		named = append(named, found)
+	}
+	path := ""
+	if len(u.shares.Project) > 0 {
+		path = u.shares.Project[0].Path
+	}
+	if err := project.Apart(path, named); err != nil {
+		return asUsage(u.settings.Refuse("project.shares", err))
+	}
+	files := map[string][]project.Share{} // by directory
+	for _, share := range named {
+		if share.File {
+			dir := filepath.Dir(share.Path)
+			files[dir] = append(files[dir], share)
+			continue
+		}
+		var err error
+		if u.shares.Others, err = u.add(u.shares.Others, server.SharedDirectory{Path: share.Path, Mode: modeOf(share)}); err != nil {
+			return err
+		}
+	}
+	return u.addFiles(files)
+}
+
+// addFiles adds single files, which are shown as a directory with nothing else in
+// it.
+func (u *userFiles) addFiles(files map[string][]project.Share) error {
+	for dir, shares := range files {
+		var names []string
+		for _, share := range shares {
+			if share.Access != shares[0].Access {
+				return usageError{errors.New("files of one directory can only be shared with the same access: " + dir)}
+			}
+			names = append(names, filepath.Base(share.Path))
+		}
+		slices.Sort(names)
+		view, err := project.NewFileView(u.masks.Path(), dir, names)
+		if err != nil {
+			return err
+		}
+		u.closeLater(view)
+		u.shares.Others = append(u.shares.Others, server.SharedDirectory{Path: dir, Mode: modeOf(shares[0]), View: view})
+	}
+	slices.SortFunc(u.shares.Others, func(a, b server.SharedDirectory) int {
+		if a.Path < b.Path {
+			return -1
+		}
+		return 1
+	})
+	return nil
+}
+
+func modeOf(share project.Share) server.ShareMode {
+	if share.Access == "" {
+		return server.ShareReview
+	}
+	return server.ShareMode(share.Access)
+}
+
+// env returns who the user is for git, which works in the directories.
+func (u *userFiles) env(directories []string) map[string]string {
+	home := u.places.Home
+	configs := filepath.Join(home, ".config")
+	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		configs = dir
+	}
+	options := project.IdentityOptions{Home: home, Trusted: 2}
+	if len(directories) > 0 {
+		options.Configs = append(options.Configs, filepath.Join(directories[0], ".git", "config"))
+	}
+	options.Configs = append(options.Configs, filepath.Join(home, ".gitconfig"), filepath.Join(configs, "git", "config"))
+	return project.Identity(options)
+}
+
+// close removes the layers. Nothing runs any more.
+func (u *userFiles) close() {
+	if u == nil {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, view := range u.views {
+		if err := view.Close(); err != nil {
+			u.log.Warn("a view of a directory cannot be removed", "error", err)
+		}
+	}
+	if u.masks != nil {
+		if err := u.masks.Close(); err != nil {
+			u.log.Warn("views of directories cannot be removed", "error", err)
+		}
+	}
+}
+
+var _ = sandbox.AccessRead
