@@ -23,6 +23,7 @@ type runtime struct {
 	workspaces *workspaces.Store
 	copies     *staging.Copies
 	audit      *audit.Log // nil where nothing is recorded
+	files      *userFiles // nil where programs see none of the user
 	server     *server.Server
 }
 
@@ -66,6 +67,9 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 	if r.copies, err = staging.New("", r.log); err != nil {
 		return nil, err
 	}
+	if r.files, err = s.openUserFiles(r.log); err != nil {
+		return nil, err
+	}
 	r.server, err = server.New(server.Options{
 		Version:     programVersion(),
 		Catalog:     r.catalog,
@@ -75,6 +79,7 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 		Workspaces:  r.workspaces,
 		Toolsets:    toolsets,
 		Copies:      r.copies,
+		Shares:      r.files.lent(),
 		Pinned:      s.Pin,
 		Approval:    s.approval(r.log),
 		Limits:      s.limits,
@@ -139,6 +144,7 @@ func (r *runtime) close() {
 	if r.backend != nil {
 		errs = append(errs, r.backend.Close())
 	}
+	r.files.close()
 	if r.workspaces != nil {
 		errs = append(errs, r.workspaces.Close())
 	}

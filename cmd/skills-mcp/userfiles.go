@@ -13,7 +13,6 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/statedir"
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/policy/paths"
-	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/project"
 	"github.com/skills-mcp/skills-mcp/server"
 )
@@ -86,7 +85,7 @@ func (s *settings) places() (project.Places, error) {
 func (u *userFiles) addProject() error {
 	from := project.Sources{}
 	switch dir := u.settings.Project.Dir; {
-	case dir == config.Auto && u.settings.served:
+	case dir == config.Auto && u.settings.anywhere:
 		return nil
 	case dir == config.Auto:
 		if from.Host = os.Getenv("CLAUDE_PROJECT_DIR"); from.Host == "" {
@@ -245,6 +244,14 @@ func (u *userFiles) env(directories []string) map[string]string {
 	return project.Identity(options)
 }
 
+// lent returns what the server lends.
+func (u *userFiles) lent() server.Shares {
+	if u == nil {
+		return server.Shares{}
+	}
+	return u.shares
+}
+
 // close removes the layers. Nothing runs any more.
 func (u *userFiles) close() {
 	if u == nil {
@@ -263,5 +270,3 @@ func (u *userFiles) close() {
 		}
 	}
 }
-
-var _ = sandbox.AccessRead

@@ -1,46 +1,105 @@
 package shares
 
 import (
+	"errors"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/openflag"
 	"github.com/skills-mcp/skills-mcp/policy/paths"
+	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
 )
 
 // maxIndexBytes bounds a git index that is looked into.
 const maxIndexBytes = 64 << 20
 
-// Judge returns what refuses changes in a set that the rules protect from.
-func Judge(rules paths.Rules, set *changes.Set) changes.Judge {
-	prefix := ""
-	if set.Target().Label == LabelGit {
-		prefix = GitPrefix
-	}
-	return func(path string, change changes.Change) string {
-		if reason, protected := rules.Protected(prefix+path, kindOf(change)); protected {
-			return reason
-		}
-		if path == change.Path && change.Mode.IsRegular() && change.Kind != changes.Deleted && paths.GitIndex(prefix+path) {
-			return indexFault(set, change)
-		}
-		return ""
-	}
+// judgement judges the changes of one set.
+type judgement struct {
+	rules  paths.Rules
+	set    *changes.Set
+	prefix string // of paths
 }
 
-// indexFault says why a git index must not be applied.
-func indexFault(set *changes.Set, change changes.Change) string {
-	file, held, err := set.OpenFile(change.Path)
+// Judge returns what refuses changes in a set that the rules protect from.
+func Judge(rules paths.Rules, set *changes.Set) changes.Judge {
+	j := judgement{rules: rules, set: set}
+	if set.Target().Label == LabelGit {
+		j.prefix = GitPrefix
+	}
+	return j.of
+}
+
+func (j judgement) of(path string, change changes.Change) string {
+	if reason, protected := j.rules.Protected(j.prefix+path, kindOf(change)); protected {
+		return reason
+	}
+	if path != change.Path { // where a link lands
+		return ""
+	}
+	if index, ofHistory := gitIndexOf(j.prefix + path); ofHistory {
+		return j.indexFault(strings.TrimPrefix(index, j.prefix))
+	}
+	return ""
+}
+
+// gitIndexOf returns the index that belongs to what of a git directory says which
+// commit is checked out, or to the index itself: they are applied together, or
+// the one would say that what is protected is gone or another.
+func gitIndexOf(path string) (index string, ofHistory bool) {
+	if paths.GitIndex(path) {
+		return path, true
+	}
+	dir, rest, found := strings.Cut(path, ".git/")
+	top, _, _ := strings.Cut(rest, "/")
+	switch top {
+	case "HEAD", "refs", "logs", "packed-refs", "reftable":
+		return dir + ".git/index", found
+	}
+	return "", false
+}
+
+// indexFault says why an index that is held must not become the repository's.
+func (j judgement) indexFault(path string) string {
+	// The set itself is busy while it is judged.
+	after, err := readIndex(filepath.Join(j.set.Dir(), sandbox.UpperDir), path)
+	if after == nil && err == nil {
+		return "" // it stays as it is
+	}
+	before, beforeErr := readIndex(j.set.Target().Path, path)
+	if err != nil || beforeErr != nil {
+		return "cannot be compared with the index of the repository"
+	}
+	if reason, refused := paths.GitIndexFault(after); refused {
+		return reason
+	}
+	reason, _ := j.rules.GitIndexChange(before, after)
+	return reason
+}
+
+// readIndex returns the index in a directory, or nil where there is none. What is
+// no regular file of a size that can be looked at is empty, which is no index.
+func readIndex(dir, path string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return "cannot be looked into"
+		return nil, err
+	}
+	defer root.Close()
+	file, err := root.OpenFile(path, os.O_RDONLY|openflag.NonBlock|openflag.NoFollow, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, maxIndexBytes+1))
-	if err != nil || len(content) > maxIndexBytes || held.Digest != change.Digest {
-		return "cannot be looked into"
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxIndexBytes {
+		return []byte{}, err
 	}
-	reason, _ := paths.GitIndexFault(content)
-	return reason
+	return io.ReadAll(io.LimitReader(file, maxIndexBytes))
 }
 
 // kindOf is a change as the rules have it.
