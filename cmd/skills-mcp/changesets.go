@@ -22,7 +22,7 @@ func openChangeStore(log *slog.Logger) (*changes.Store, error) {
 
 // openChanges reads the configuration and opens the change sets, for a command.
 func (s *settings) openChanges(stderr io.Writer) (*changes.Store, error) {
-	s.quiet = true
+	s.quiet, s.anywhere = true, true // a change set knows its project
 	if err := s.read(nil); err != nil {
 		return nil, err
 	}
@@ -39,12 +39,9 @@ type judgedSet struct {
 	judge changes.Judge
 }
 
-// openSet opens the change set of an id, under the rules of the configuration.
+// openSet opens the change set of an id, under the rules of the configuration
+// and of its project.
 func (s *settings) openSet(store *changes.Store, id string) (*judgedSet, error) {
-	rules, err := s.pathRules()
-	if err != nil {
-		return nil, err
-	}
 	set, err := store.Open(id)
 	if errors.Is(err, changes.ErrUnknown) {
 		return nil, usageError{err}
@@ -52,10 +49,24 @@ func (s *settings) openSet(store *changes.Store, id string) (*judgedSet, error) 
 	if err != nil {
 		return nil, err
 	}
+	rules, err := s.rulesIn(set.Target().Path)
+	if err != nil {
+		return nil, errors.Join(err, set.Close())
+	}
 	return &judgedSet{set, server.Judge(rules, set)}, nil
 }
 
 // pathRules returns what is hidden and protected of the user's files.
 func (s *settings) pathRules() (paths.Rules, error) {
-	return paths.New(paths.Options{Hidden: s.Project.Hidden, Protected: s.Project.Protected, Writable: s.Project.Write})
+	p := s.Project
+	return paths.New(paths.Options{Hidden: p.Hidden, Shown: p.Shown, Protected: p.Protected, Writable: p.Write})
+}
+
+// rulesIn returns them for a project, whose own file may add to them.
+func (s *settings) rulesIn(project string) (paths.Rules, error) {
+	_ = s.Narrow(project)
+	if err := s.projectFault(); err != nil {
+		return paths.Rules{}, err
+	}
+	return s.pathRules()
 }

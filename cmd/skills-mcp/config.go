@@ -55,7 +55,7 @@ func (s *settings) projectFault() error {
 	if s.ProjectError == nil {
 		return nil
 	}
-	return fmt.Errorf("the project's %s cannot be used, so nothing runs and nothing of the project is shown:\n%s", config.ProjectFile, linesOf(s.ProjectError))
+	return fmt.Errorf("the project's %s cannot be used, so nothing runs, and nothing of the project is shown or changed:\n%s", config.ProjectFile, linesOf(s.ProjectError))
 }
 
 // linesOf shows an error of several lines, in which text of others stands.
@@ -82,7 +82,7 @@ func (s *settings) warn(log *slog.Logger) {
 		log.Warn(warning)
 	}
 	if s.ProjectError != nil {
-		log.Error("the project's "+config.ProjectFile+" cannot be used, so nothing runs and nothing of the project is shown", "error", s.ProjectError)
+		log.Error("the project's "+config.ProjectFile+" cannot be used, so nothing runs, and nothing of the project is shown or changed", "error", s.ProjectError)
 	}
 }
 

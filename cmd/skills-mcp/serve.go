@@ -41,7 +41,7 @@ func serveHTTP(command *cobra.Command, flags *settings, address string, allowedH
 	if err := checkAddress(address, allowedHosts); err != nil {
 		return err
 	}
-	flags.served = true
+	flags.anywhere = true
 	runtime, err := flags.open(ctx, command.ErrOrStderr(), roots)
 	if err != nil {
 		return err

@@ -25,8 +25,9 @@ import (
 type settings struct {
 	flags *pflag.FlagSet
 	file  string // of --config
-	// served says that clients come over HTTP, from no project that is known.
-	served bool
+	// anywhere has the directory in which the program was started be no project
+	// of whoever uses it.
+	anywhere bool
 	// unrecorded leaves the audit log out.
 	unrecorded bool
 	// quiet has only errors logged where nothing is said of it.
@@ -100,6 +101,9 @@ func (s *settings) read(rootArguments []string) error {
 	if s.quiet && s.Origin("log.level").Kind == config.FromDefault {
 		s.Log.Level = "error"
 	}
+	if s.anywhere && s.Origin("approval.mode").Kind == config.FromDefault {
+		s.Approval.Mode = "ask" // it is not known that a host asks
+	}
 	dir, err := s.project()
 	if err != nil {
 		return err
@@ -155,7 +159,7 @@ func asUsage(err error) error {
 // configuration, or nothing.
 func (s *settings) project() (string, error) {
 	switch dir := s.Project.Dir; {
-	case dir == config.Off, dir == config.Auto && s.served:
+	case dir == config.Off, dir == config.Auto && s.anywhere:
 		return "", nil
 	case dir == config.Auto:
 		return projectDir()

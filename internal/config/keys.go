@@ -105,7 +105,7 @@ func approvalKeys(a *Approval, env string) group {
 		return env + name
 	}
 	return group{
-		{name: "mode", env: env, value: choice(&a.Mode, approvals...), narrows: narrowsLater, doc: "Who asks you before your files are changed: the host by its own prompt, or the server."},
+		{name: "mode", env: env, value: choice(&a.Mode, approvals...), narrows: narrowsLater, doc: "Who asks you before your files are changed: the host by its own prompt, or the server; `ask` is the default of `skills-mcp serve`."},
 		{name: "runs", env: below("_RUNS"), value: choice(&a.Runs, consents...), narrows: narrowsLater, doc: "Whether runs need consent."},
 		{name: "reads", env: below("_READS"), value: choice(&a.Reads, consents...), narrows: narrowsLater, doc: "Whether reads of skills need consent."},
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
 )
@@ -39,7 +40,7 @@ func (n *narrowing) took(at string) { n.effective.origins[at] = n.given[at] }
 // says where the fault is, without the directory's path.
 func (e *Effective) Narrow(dir string) error {
 	source, err := readUntrusted(filepath.Join(dir, ProjectFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
 	if err != nil {
