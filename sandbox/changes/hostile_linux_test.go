@@ -49,11 +49,14 @@ func TestHostileSet(t *testing.T) {
 		u.symlink("../..", "d/grandparent")
 		u.writeMode("setuid", "#!/bin/sh\n", 0o755|os.ModeSetuid|os.ModeSetgid|os.ModeSticky)
 		u.write("new\nline\x1b[2J", "")
+		u.write("sparse", "")
+		u.check(os.Truncate(u.path("sparse"), 1<<40))
 	})
 	const out = "it is a symbolic link that leads out of the directory"
 	refused := []string{
 		"! absolute: " + out, "! d/fifo: " + notPlain, "! d/grandparent: " + out, "! down-and-up: " + out, "! fifo: " + notPlain,
-		"! linked: it is linked from elsewhere", "! n\uFFFDame: its name is no UTF-8", "! socket: " + notPlain, "! through: " + out,
+		"! linked: it is linked from elsewhere", "! n\uFFFDame: its name is no UTF-8", "! socket: " + notPlain,
+		"! sparse: it is larger than what can be looked at, with all else that is held", "! through: " + out,
 		"! through-to-nothing: " + out, "! up: " + out,
 	}
 	want(t, "held", summary(f.held()), append([]string{
