@@ -114,6 +114,11 @@ func clients() []client {
 	return all
 }
 
+// clientsOf returns the clients of libraries.
+func clientsOf(names []string) []client {
+	return slices.DeleteFunc(clients(), func(c client) bool { return !slices.Contains(names, c.library.name) })
+}
+
 // typeScript returns the clients of the official TypeScript SDK.
 func typeScript() []client {
 	return slices.DeleteFunc(clients(), func(c client) bool {

@@ -72,9 +72,19 @@ type peer struct {
 // and a client that is connected to it.
 func connect(t *testing.T, c client, roots ...string) *peer {
 	t.Helper()
+	return connectAnswering(t, c, nil, roots...)
+}
+
+// connectAnswering is connect for a client that can ask its user, who gives
+// these answers, unless there are none. Arguments may be flags, too.
+func connectAnswering(t *testing.T, c client, answers []string, arguments ...string) *peer {
+	t.Helper()
 	env := program.Home(t)
-	args := append([]string{"--sandbox=unsafe-host", "--log-level=warn"}, roots...)
+	args := append([]string{"--sandbox=unsafe-host", "--log-level=warn"}, arguments...)
 	plan := map[string]any{"client": c.module, "mode": "legacy"}
+	if len(answers) > 0 {
+		plan["answers"] = answers
+	}
 	if c.revision != "" {
 		plan["mode"], plan["revision"] = "auto", c.revision
 	}

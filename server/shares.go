@@ -1,6 +1,7 @@
 package server
 
 import (
+	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/policy/paths"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
 	"github.com/skills-mcp/skills-mcp/server/internal/shares"
@@ -25,6 +26,12 @@ const (
 
 // Judge returns what refuses changes in a set that the rules protect from.
 func Judge(rules paths.Rules, set *changes.Set) changes.Judge { return shares.Judge(rules, set) }
+
+// RecordOutcome returns what became of an apply, or of an undo, of changes to a
+// directory, for the audit log.
+func RecordOutcome(id, of string, outcome changes.Outcome) audit.Changes {
+	return shares.RecordOutcome(id, of, outcome)
+}
 
 // GitPrefix is the [SharedDirectory.Prefix] of a git directory by itself.
 const GitPrefix = shares.GitPrefix

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
+	"github.com/skills-mcp/skills-mcp/server"
 )
 
 const applyLong = `Write what programs of skills changed to your files.
@@ -39,9 +41,9 @@ func newApplyCommand(flags *settings) *cobra.Command {
 			}
 			defer set.Close()
 			if discard {
-				return set.discard(command, args[0], paths, yes)
+				return set.discard(command, flags, args[0], paths, yes)
 			}
-			return set.apply(command, args[0], paths, yes)
+			return set.apply(command, flags, args[0], paths, yes)
 		},
 	}
 	command.Flags().SortFlags = false
@@ -63,7 +65,7 @@ func exactlyOne(what string) cobra.PositionalArgs {
 
 // apply shows what is held, asks and writes it. What is written is what was
 // shown: it has the same id.
-func (s *judgedSet) apply(command *cobra.Command, id string, paths []string, yes bool) error {
+func (s *judgedSet) apply(command *cobra.Command, flags *settings, id string, paths []string, yes bool) error {
 	ctx := command.Context()
 	if !yes {
 		held, err := s.Held(ctx, s.judge)
@@ -81,24 +83,37 @@ func (s *judgedSet) apply(command *cobra.Command, id string, paths []string, yes
 			return err
 		}
 	}
-	outcome, err := s.Apply(ctx, id, paths, s.judge)
-	if err != nil {
-		return err
-	}
-	return printOutcome(command.OutOrStdout(), outcome)
+	return flags.recorded(command.ErrOrStderr(), s.record("apply"), func(record *audit.Record) error {
+		outcome, err := s.Apply(ctx, id, paths, s.judge)
+		if err != nil {
+			return err
+		}
+		record.Changes = []audit.Changes{server.RecordOutcome(id, s.Target().Path, outcome)}
+		return printOutcome(command.OutOrStdout(), outcome)
+	})
 }
 
-func (s *judgedSet) discard(command *cobra.Command, id string, paths []string, yes bool) error {
+// record is what the audit log has of a command about the set.
+func (s *judgedSet) record(name string) audit.Record {
+	return audit.Record{Event: audit.Apply, Method: name, Skill: s.Target().Skill, Workspace: s.Target().Workspace}
+}
+
+func (s *judgedSet) discard(command *cobra.Command, flags *settings, id string, paths []string, yes bool) error {
 	if !yes {
 		if agreed, err := ask(command, "Throw the changes away?"); err != nil || !agreed {
 			return err
 		}
 	}
-	left, err := s.Discard(command.Context(), id, paths, s.judge)
-	if err == nil {
-		_, err = fmt.Fprintf(command.OutOrStdout(), "Discarded. %d changes are left.\n", len(left.Files)+left.OmittedFiles)
-	}
-	return err
+	return flags.recorded(command.ErrOrStderr(), s.record("apply --discard"), func(record *audit.Record) error {
+		left, err := s.Discard(command.Context(), id, paths, s.judge)
+		if err != nil {
+			return err
+		}
+		held := len(left.Files) + left.OmittedFiles
+		record.Changes = []audit.Changes{{ID: id, Of: s.Target().Path, Held: held, Discarded: true}}
+		_, err = fmt.Fprintf(command.OutOrStdout(), "Discarded. %d changes are left.\n", held)
+		return err
+	})
 }
 
 // printOutcome says what was done. It is an error where not all was.

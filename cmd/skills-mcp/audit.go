@@ -46,13 +46,8 @@ func newAuditCommand(flags *settings) *cobra.Command {
 		Short:   "Print what the audit log has, or sum it up",
 		Long:    auditLong,
 		Example: auditExample,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("audit takes no arguments; its directory is that of --audit")}
-			}
-			return nil
-		},
-		RunE: func(command *cobra.Command, _ []string) error { return showAudit(command, flags, wanted) },
+		Args:    noArguments,
+		RunE:    func(command *cobra.Command, _ []string) error { return showAudit(command, flags, wanted) },
 	}
 	own := command.Flags()
 	own.SortFlags = false
@@ -236,11 +231,16 @@ func exitText(r audit.Record) string {
 	}
 }
 
-func changesText(c *audit.Changes) string {
-	if c == nil {
-		return ""
+func changesText(all []audit.Changes) string {
+	var texts []string
+	for _, c := range all {
+		if c.Discarded {
+			texts = append(texts, c.ID+": discarded")
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("%s: %d held, %d applied, %d conflicts, %d refused", c.ID, c.Held, len(c.Applied), len(c.Conflicts), len(c.Refused)))
 	}
-	return fmt.Sprintf("%s: %d held, %d applied, %d conflicts, %d refused", c.ID, c.Held, len(c.Applied), len(c.Conflicts), len(c.Refused))
+	return strings.Join(texts, ", ")
 }
 
 func sandboxText(r audit.Record) string {

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"time"
 
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/internal/config"
@@ -22,6 +25,65 @@ func (s *settings) auditDir() (string, error) {
 		return dir, nil
 	}
 	return expandHome(s.Audit.Dir)
+}
+
+// recorded has the audit log record what a command does to the user's files,
+// before and after it is done. Where it cannot be recorded it is not done. do
+// adds to the record.
+func (s *settings) recorded(stderr io.Writer, record audit.Record, do func(*audit.Record) error) error {
+	opened, err := s.openAuditFor(stderr)
+	if err != nil {
+		return err
+	}
+	if opened == nil {
+		return do(&record)
+	}
+	defer opened.Close()
+	began := time.Now()
+	record.Time, record.Caller = began, "cli"
+	entry, err := opened.Begin(record)
+	if err != nil {
+		return err
+	}
+	err = do(&record)
+	record.Outcome = outcomeOf(err)
+	record.DurationMs = float64(time.Since(began).Microseconds()) / 1000
+	return errors.Join(err, entry.End(record))
+}
+
+// recordedAfter records what a command has done that is not to wait for a log
+// that cannot be written, and adds to its error.
+func (s *settings) recordedAfter(stderr io.Writer, record audit.Record, done error) error {
+	opened, err := s.openAuditFor(stderr)
+	if opened == nil {
+		return errors.Join(done, err)
+	}
+	defer opened.Close()
+	record.Caller, record.Outcome = "cli", outcomeOf(done)
+	return errors.Join(done, opened.Append(record))
+}
+
+func outcomeOf(err error) audit.Outcome {
+	if err != nil {
+		return audit.Failed
+	}
+	return audit.OK
+}
+
+// openAuditFor opens the audit log for a command, which may have read the
+// configuration.
+func (s *settings) openAuditFor(stderr io.Writer) (*audit.Log, error) {
+	if s.Effective == nil {
+		s.quiet, s.anywhere = true, true
+		if err := s.read(nil); err != nil {
+			return nil, err
+		}
+	}
+	log, err := newLogger(stderr, s.Log.Level, s.Log.Format)
+	if err != nil {
+		return nil, err
+	}
+	return s.openAudit(log)
 }
 
 // openAudit opens the audit log, or returns nil where there is to be none.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skills-mcp/skills-mcp/internal/answers"
+	"github.com/skills-mcp/skills-mcp/internal/audit"
 )
 
 const grantsLong = `List what you have allowed skills for always.
@@ -20,7 +22,7 @@ for what is stated; it ends when the skill changes. Grants are kept below
 $XDG_STATE_HOME (~/.local/state), and servers that run heed what is revoked at
 once.`
 
-func newGrantsCommand() *cobra.Command {
+func newGrantsCommand(flags *settings) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:     "grants",
@@ -47,13 +49,13 @@ func newGrantsCommand() *cobra.Command {
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON list")
-	command.AddCommand(newRevokeCommand())
+	command.AddCommand(newRevokeCommand(flags))
 	// The flags of all commands are about serving skills.
 	command.SetUsageTemplate(strings.ReplaceAll(command.UsageTemplate(), ".HasAvailableInheritedFlags", "false"))
 	return command
 }
 
-func newRevokeCommand() *cobra.Command {
+func newRevokeCommand(flags *settings) *cobra.Command {
 	var skill string
 	var all bool
 	command := &cobra.Command{
@@ -77,10 +79,17 @@ func newRevokeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if all {
-				return revokeAll(command.OutOrStdout(), store)
+			input, err := json.Marshal(map[string]any{"ids": ids, "skill": skill, "all": all})
+			if err != nil {
+				return err
 			}
-			return revoke(command.OutOrStdout(), store, ids, skill)
+			record := audit.Record{Event: audit.Answer, Method: "grants revoke", Skill: skill, Answer: "revoked", Input: input}
+			if all {
+				err = revokeAll(command.OutOrStdout(), store)
+			} else {
+				err = revoke(command.OutOrStdout(), store, ids, skill)
+			}
+			return flags.recordedAfter(command.ErrOrStderr(), record, err)
 		},
 	}
 	command.Flags().StringVar(&skill, "skill", "", "revoke all grants of the skill of this `NAME`")

@@ -54,7 +54,7 @@ func newRootCommand() *cobra.Command {
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	command.CompletionOptions.HiddenDefaultCmd = true
 	flags.register(command.PersistentFlags())
-	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newConfigCommand(flags), newAuditCommand(flags), newGrantsCommand(),
+	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newConfigCommand(flags), newAuditCommand(flags), newGrantsCommand(flags),
 		newChangesCommand(flags), newApplyCommand(flags), newUndoCommand(flags))
 	return command
 }

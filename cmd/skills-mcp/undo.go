@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
+	"github.com/skills-mcp/skills-mcp/server"
 )
 
 const undoLong = `Take back what was applied to your files.
@@ -30,11 +32,14 @@ func newUndoCommand(flags *settings) *cobra.Command {
 			if len(args) == 0 {
 				return listApplied(command, store, asJSON)
 			}
-			outcome, err := store.Undo(command.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return printOutcome(command.OutOrStdout(), outcome)
+			return flags.recorded(command.ErrOrStderr(), audit.Record{Event: audit.Apply, Method: "undo"}, func(record *audit.Record) error {
+				outcome, err := store.Undo(command.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				record.Changes = []audit.Changes{server.RecordOutcome(args[0], "", outcome)}
+				return printOutcome(command.OutOrStdout(), outcome)
+			})
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON; for the list")

@@ -2,6 +2,7 @@
 //
 // The single argument is JSON:
 //   { "client": "sdk1" | "sdk2", "mode": "legacy" | "auto", "revision": "2026-07-28"?,
+//     "answers": [answer to a question of the server, …]?,
 //     "stdio": { command, args, env } | "http": url | "sse": url }
 //
 // On stdout, one JSON object a line: first {"connected": …}; then, for each
@@ -33,11 +34,21 @@ function encodable(value) {
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, encodable(field)]));
 }
 
+// A plan with answers is of a client whose user gives them, in their order.
+const capabilities = plan.answers ? { elicitation: { form: {} } } : {};
+
+async function answerQuestions(client) {
+  const answered = () => ({ action: 'accept', content: { answer: plan.answers.shift() } });
+  if (plan.client === 'sdk2') return client.setRequestHandler('elicitation/create', answered);
+  const { ElicitRequestSchema } = await import('@modelcontextprotocol/sdk/types.js');
+  return client.setRequestHandler(ElicitRequestSchema, answered);
+}
+
 async function loadV1() {
   const base = '@modelcontextprotocol/sdk/client';
   const [{ Client }, { StdioClientTransport }, { StreamableHTTPClientTransport }, { SSEClientTransport }] =
     await Promise.all(['index.js', 'stdio.js', 'streamableHttp.js', 'sse.js'].map((file) => import(`${base}/${file}`)));
-  return { StdioClientTransport, StreamableHTTPClientTransport, SSEClientTransport, client: new Client(identity) };
+  return { StdioClientTransport, StreamableHTTPClientTransport, SSEClientTransport, client: new Client(identity, { capabilities }) };
 }
 
 async function loadV2() {
@@ -45,7 +56,7 @@ async function loadV2() {
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
   const { SkillsClient } = await import('@modelcontextprotocol/client/ext/skills');
   const versionNegotiation = { mode: plan.revision ? { pin: plan.revision } : plan.mode };
-  const client = new Client(identity, { versionNegotiation });
+  const client = new Client(identity, { versionNegotiation, capabilities });
   return {
     StdioClientTransport, StreamableHTTPClientTransport, SSEClientTransport,
     client, skills: new SkillsClient(client),
@@ -116,6 +127,7 @@ async function answer(request) {
 }
 
 const sdk = plan.client === 'sdk1' ? await loadV1() : await loadV2();
+if (plan.answers) await answerQuestions(sdk.client);
 const { client } = sdk;
 client.fallbackNotificationHandler = async (notification) => print({ notification });
 client.onerror = (error) => console.error('peer:', error.message);

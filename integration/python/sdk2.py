@@ -11,7 +11,13 @@ from transport import transport
 
 @contextlib.asynccontextmanager
 async def connect(plan, notified):
-    async with Client(transport(plan), mode=plan["mode"], message_handler=notified, cache=None) as client:
+    async def answered(_, params):
+        return types.ElicitResult(action="accept", content={"answer": plan["answers"].pop(0)})
+
+    async with Client(
+        transport(plan), mode=plan["mode"], message_handler=notified, cache=None,
+        elicitation_callback=answered if plan.get("answers") else None,
+    ) as client:
         yield described(client), methods(client)
 
 

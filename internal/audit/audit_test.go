@@ -74,7 +74,7 @@ func TestRecordsAreReadAsWritten(t *testing.T) {
 		Input: json.RawMessage(`{"name":"csv"}`), Decision: "allow", Rule: "allowed-tools: default", Answer: "once", Granted: []string{"project review"},
 		Outcome: audit.Failed, Error: "execution_failed", DurationMs: 1.5, Status: "exited", ExitCode: &exit, Workspace: "ws-0123",
 		Artifacts: []audit.File{{Path: "out.csv", Size: 12, Digest: "sha256:def"}}, ArtifactsOmitted: 2,
-		Changes: &audit.Changes{ID: "cs-1", Held: 1, Applied: []string{"a"}, Conflicts: []string{"b"}, Refused: []string{"c"}},
+		Changes: []audit.Changes{{ID: "cs-1", Of: "/home/me/work", Held: 1, Applied: []string{"a"}, Conflicts: []string{"b"}, Refused: []string{"c"}}},
 		Backend: "local", Tier: "full",
 	}
 	if err := log.Append(whole); err != nil {
@@ -239,12 +239,12 @@ func TestHostileText(t *testing.T) {
 		r := audit.Record{
 			Event: audit.Event(text), Session: text, Caller: text, Method: text, Tool: text, Skill: text, Digest: text, Input: input,
 			Decision: text, Rule: text, Answer: text, Granted: many, Outcome: audit.Outcome(text), Error: text, Status: text, Workspace: text,
-			Artifacts: artifacts, Changes: &audit.Changes{ID: text, Applied: many, Conflicts: many, Refused: many}, Backend: text, Tier: text,
+			Artifacts: artifacts, Changes: []audit.Changes{{ID: text, Of: text, Applied: many, Conflicts: many, Refused: many}}, Backend: text, Tier: text,
 		}
 		if err := log.Append(r); err != nil {
 			t.Errorf("%.20q: %v", text, err)
 		}
-		if len(r.Artifacts) != 1000 || len(r.Changes.Applied) != 1000 {
+		if len(r.Artifacts) != 1000 || len(r.Changes[0].Applied) != 1000 {
 			t.Error("the caller's record was changed")
 		}
 	}
@@ -268,7 +268,11 @@ func TestHostileText(t *testing.T) {
 		if omitted := r.ArtifactsOmitted + len(r.Artifacts); omitted != 1000 {
 			t.Errorf("%d artifacts are told of", omitted)
 		}
-		if told := r.Changes.Omitted + len(r.Changes.Applied) + len(r.Changes.Conflicts) + len(r.Changes.Refused); told != 3000 {
+		if len(r.Changes) == 0 { // there was no room for any
+			continue
+		}
+		c := r.Changes[0]
+		if told := c.Omitted + len(c.Applied) + len(c.Conflicts) + len(c.Refused); told != 3000 {
 			t.Errorf("%d changes are told of", told)
 		}
 	}

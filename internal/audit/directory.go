@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/DeRuina/timberjack"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
+	"github.com/skills-mcp/skills-mcp/internal/statedir"
 )
 
 // Names in the directory. Rotated files are named audit-TIME-size.jsonl.
@@ -35,20 +35,7 @@ const (
 )
 
 // DefaultDir returns the directory of the user's audit log.
-func DefaultDir() (string, error) {
-	state := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) { // the specification has others ignored
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		state = filepath.Join(home, ".local", "state")
-		if runtime.GOOS == "windows" {
-			state = filepath.Join(home, "AppData", "Local")
-		}
-	}
-	return filepath.Join(state, "skills-mcp", "audit"), nil
-}
+func DefaultDir() (string, error) { return statedir.Path("audit") }
 
 // directory is where a log is. It is looked at by its path again for each line,
 // so that one that is taken away or moved is made again.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,11 +57,10 @@ func (l *Log) bound(r *Record) {
 		files = append(files, File{l.text(file.Path, maxTextBytes), file.Size, l.text(file.Digest, 2*maxNameBytes)})
 	}
 	r.Artifacts = files
-	if r.Changes != nil {
-		changes := *r.Changes
-		changes.ID = l.text(changes.ID, maxNameBytes)
+	for i, changes := range r.Changes { // which are a copy
+		changes.ID, changes.Of = l.text(changes.ID, maxNameBytes), l.text(changes.Of, maxTextBytes)
 		changes.Applied, changes.Conflicts, changes.Refused = l.texts(changes.Applied), l.texts(changes.Conflicts), l.texts(changes.Refused)
-		r.Changes = &changes
+		r.Changes[i] = changes
 	}
 	if len(r.Input) > 0 {
 		r.Input = Redact(r.Input, l.opts.Redact)
@@ -99,17 +99,19 @@ func (r *Record) cut(limit int) {
 		r.Artifacts, r.ArtifactsOmitted = r.Artifacts[:limit], r.ArtifactsOmitted+over
 	}
 	r.Granted = r.Granted[:min(limit, len(r.Granted))]
-	if r.Changes == nil {
-		return
+	r.Changes = slices.Clone(r.Changes[:min(limit, len(r.Changes))])
+	for i := range r.Changes {
+		r.Changes[i].cut(limit)
 	}
-	changes := *r.Changes
-	for _, paths := range []*[]string{&changes.Applied, &changes.Conflicts, &changes.Refused} {
+}
+
+func (c *Changes) cut(limit int) {
+	for _, paths := range []*[]string{&c.Applied, &c.Conflicts, &c.Refused} {
 		if over := len(*paths) - limit; over > 0 {
 			*paths = (*paths)[:limit]
-			changes.Omitted += over
+			c.Omitted += over
 		}
 	}
-	r.Changes = &changes
 }
 
 // encode writes a record as a line of JSON that a terminal shows as it is.

@@ -46,10 +46,10 @@ type Record struct {
 	Decision string `json:"decision,omitempty"`
 	Rule     string `json:"rule,omitempty"`
 	// Answer is what the user said where they were asked: "once", "session" or
-	// "always" where they allowed it, else "declined" or "canceled".
+	// "always" where they allowed it, else "declined" or "canceled"; or "revoked".
 	Answer string `json:"answer,omitempty"`
 	// Granted is what a run was given besides its skill and workspace, such as
-	// "project review".
+	// "project review /home/me/work".
 	Granted []string `json:"granted,omitempty"`
 	// Outcome says how it went.
 	Outcome Outcome `json:"outcome"`
@@ -68,8 +68,8 @@ type Record struct {
 	// many more there were.
 	Artifacts        []File `json:"artifacts,omitempty"`
 	ArtifactsOmitted int    `json:"artifactsOmitted,omitempty"`
-	// Changes is what became of the user's own files.
-	Changes *Changes `json:"changes,omitempty"`
+	// Changes is what became of the user's own files, one for each directory.
+	Changes []Changes `json:"changes,omitempty"`
 	// Backend and Tier name the sandbox in force.
 	Backend string `json:"backend,omitempty"`
 	Tier    string `json:"tier,omitempty"`
@@ -86,7 +86,8 @@ const (
 	// resources, prompts, the Skills extension.
 	Read Event = "read"
 	// Apply is a change of the user's files out of a change set, or its undoing,
-	// by another way than a tool.
+	// by another way than a tool. What a run changes at its end, and the tool
+	// applyChanges, are in the record of the call.
 	Apply Event = "apply"
 	// Answer is an answer of the user to a question of the server, or the
 	// revocation of one.
@@ -123,11 +124,15 @@ type File struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// Changes is what became of the user's own files. Paths are those of the
-// project or the shared directory.
+// Changes is what became of the user's own files in one directory, to which
+// paths are relative.
 type Changes struct {
-	// ID names the change set.
+	// ID names the change set, or the apply that was undone.
 	ID string `json:"id,omitempty"`
+	// Of is the directory.
+	Of string `json:"of,omitempty"`
+	// Discarded is set where changes were thrown away.
+	Discarded bool `json:"discarded,omitempty"`
 	// Held is how many changes wait to be applied.
 	Held int `json:"held,omitempty"`
 	// Applied were written, Conflicts had changed meanwhile and were not touched,

@@ -42,6 +42,9 @@ func TestHostileProjectFile(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 			isStrictest(t, effective)
+			if origin := effective.Origin("sandbox.backend").String(); origin != "project .skills-mcp.yaml" {
+				t.Errorf("off is from %q", origin)
+			}
 		})
 	}
 }

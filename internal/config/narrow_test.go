@@ -138,7 +138,11 @@ func isStrictest(t *testing.T, got *config.Effective) {
 // TestNoProjectFile: where there is none, nothing changes.
 func TestNoProjectFile(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "gone")} {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "gone"), file} {
 		effective := mustLoad(t, "", config.Sources{})
 		if err := effective.Narrow(dir); err != nil {
 			t.Error(err)

@@ -27,24 +27,29 @@ type Origin struct {
 func (o Origin) String() string {
 	switch o.Kind {
 	case FromFile:
-		return fmt.Sprintf("%s:%d", o.Name, o.Line)
+		return o.line()
 	case FromEnvironment:
 		return "environment " + o.Name
 	case FromFlag:
 		return "flag " + o.Name
 	case FromProject:
-		return fmt.Sprintf("project %s:%d", o.Name, o.Line)
+		return "project " + o.line()
 	}
 	return "default"
 }
 
 // position returns the origin as editors and terminals link it.
 func (o Origin) position() string {
-	switch {
-	case o.Line == 0:
-		return o.Name
-	case o.Column == 0:
-		return fmt.Sprintf("%s:%d", o.Name, o.Line)
+	if o.Column == 0 {
+		return o.line()
 	}
-	return fmt.Sprintf("%s:%d:%d", o.Name, o.Line, o.Column)
+	return fmt.Sprintf("%s:%d", o.line(), o.Column)
+}
+
+// line returns the file and the line, where that is known.
+func (o Origin) line() string {
+	if o.Line == 0 {
+		return o.Name
+	}
+	return fmt.Sprintf("%s:%d", o.Name, o.Line)
 }

@@ -392,6 +392,7 @@ func (s *Store) begin(a *application, bytes int64) (*keeping, error) {
 	if bytes > s.keepBytes {
 		return nil, ErrTooLarge
 	}
+	s.recover() // another may have been killed since this store was opened
 	s.makeRoom(bytes)
 	k := &keeping{store: s, name: newName()}
 	k.dir = filepath.Join(s.applied(), k.name)

@@ -21,7 +21,9 @@
 // Hard links in the target are taken apart: a file that is replaced gets a new
 // inode, and its other names keep the old content. Programs that have a file
 // open for writing while it is to be replaced make it a conflict, where the file
-// system can say so.
+// system can say so. File systems that cannot exchange two names, such as NFS,
+// leave a moment between the last look at a file and its replacement: what is
+// written to it then is replaced too.
 //
 // Only Linux has overlays, so elsewhere all fails with [ErrUnsupported].
 package changes

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
@@ -36,7 +37,12 @@ func setUp(t testing.TB, files map[string]string) *fixture {
 	if f.set, err = f.store.New(changes.Target{Path: f.project, Label: "project"}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.set.Close() })
+	t.Cleanup(func() {
+		f.set.Close()
+		if err := tempdir.Remove(f.state); err != nil { // overlays leave what cannot be listed
+			t.Error(err)
+		}
+	})
 	return f
 }
 

@@ -240,7 +240,7 @@ func TestKilledWhileUndoing(t *testing.T) {
 	t.Parallel()
 	testenv.Slow(t, "kills a process at a hundred moments")
 	before, after := beforeAndAfter(t)
-	moments(t, testenv.Rounds(t, 4, 1), func(t *testing.T, moment int) bool {
+	moments(t, testenv.Rounds(t, 6, 1), func(t *testing.T, moment int) bool {
 		f := workedOn(t)
 		more := f.killed(f.apply().Undo, moment)
 		when := fmt.Sprintf("killed at moment %d", moment)
@@ -257,7 +257,7 @@ func TestKilledAtRandom(t *testing.T) {
 	t.Parallel()
 	testenv.Slow(t, "kills a process at random moments")
 	before, after := beforeAndAfter(t)
-	for range testenv.Rounds(t, 10, 100) {
+	for range testenv.Rounds(t, 5, 100) {
 		f := workedOn(t)
 		process := f.another(f.held().ID, "")
 		out, err := process.StdoutPipe()

@@ -22,6 +22,9 @@ const (
 	// mostEntries is how much a set may hold, and how much of the user's it may
 	// delete, together.
 	mostEntries = 250_000
+	// mostBytes is how much the files in a set may hold together. Sparse ones cost
+	// programs nothing, and time to read.
+	mostBytes = 8 << 30
 	// digestBytes is the size of the largest file of the user's that is
 	// digested without need: only to know it again where its time changed.
 	digestBytes = 64 << 20
@@ -76,6 +79,7 @@ type scanner struct {
 	covered map[string]bool
 	moved   map[string]bool // directories of the user's, see movedSince
 	left    int             // of mostEntries
+	bytes   int64           // of mostBytes
 	names   map[uint64]linked
 	out     *snapshot
 }
@@ -90,7 +94,7 @@ type linked struct {
 // it. The error may be [ErrTooLarge].
 func scan(ctx context.Context, upper, lower *tree, r *record) (*snapshot, error) {
 	s := &scanner{
-		ctx: ctx, upper: upper, lower: lower, record: r, since: r.Since, left: mostEntries,
+		ctx: ctx, upper: upper, lower: lower, record: r, since: r.Since, left: mostEntries, bytes: mostBytes,
 		known: map[string]*item{}, covered: map[string]bool{}, moved: map[string]bool{}, names: map[uint64]linked{},
 		out: &snapshot{at: time.Now().UnixNano(), items: map[string]*item{}, covers: map[string]bool{}, kept: map[string]string{}},
 	}
@@ -198,6 +202,11 @@ func (s *scanner) delete(p string, v view) error {
 
 // leaf takes a regular file or a symbolic link.
 func (s *scanner) leaf(p string, now *state, v view) error {
+	if s.bytes -= now.Size; s.bytes < 0 {
+		s.bytes += now.Size
+		s.refuse(p, now, "it is larger than what can be looked at, with all else that is held")
+		return nil
+	}
 	if now.regular() {
 		if err := s.digestNow(p, now); err != nil {
 			s.refuse(p, now, reason(err))

@@ -52,7 +52,7 @@ type Store struct {
 // [ErrUnsupported].
 func Open(dir string, o Options) (*Store, error) {
 	s := &Store{
-		dir: dir, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), now: o.Now,
+		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), now: o.Now,
 		keepApplied: cmp.Or(max(o.KeepApplied, 0), defaultKeepApplied), keepBytes: cmp.Or(max(o.KeepBytes, 0), defaultKeepBytes),
 	}
 	if s.now == nil {
@@ -61,7 +61,14 @@ func Open(dir string, o Options) (*Store, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("%w: its path is relative", ErrState)
 	}
-	for _, private := range []string{dir, s.sets(), s.applied(), s.expired()} {
+	if err := makePrivate(dir); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.dir, err = filepath.EvalSymlinks(dir); err != nil { // a home may be behind one
+		return nil, fmt.Errorf("%w: %w", ErrState, err)
+	}
+	for _, private := range []string{s.sets(), s.applied(), s.expired()} {
 		if err := makePrivate(private); err != nil {
 			return nil, err
 		}

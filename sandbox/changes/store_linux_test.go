@@ -30,6 +30,17 @@ func TestStateDirectory(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, info, statErr)
 		}
 	}
+	behind := filepath.Join(dir, "home")
+	if err := os.Symlink(dir, behind); err != nil {
+		t.Fatal(err)
+	}
+	if store, err := changes.Open(filepath.Join(behind, "new"), changes.Options{}); err != nil {
+		t.Errorf("behind a link: %v", err)
+	} else if set, err := store.New(changes.Target{Path: dir}); err != nil || !strings.HasPrefix(set.Dir(), filepath.Join(dir, "new")) {
+		t.Errorf("behind a link: %v", err)
+	} else {
+		set.Close()
+	}
 	if _, err := changes.Open("relative", changes.Options{}); !errors.Is(err, changes.ErrState) {
 		t.Errorf("relative: %v", err)
 	}

@@ -102,7 +102,11 @@ func TestWhatCannotBeWrittenIsRefused(t *testing.T) {
 	u := f.upper()
 	u.check(os.Chmod(closed, 0o555), os.RemoveAll(filepath.Join(f.project, "gone")),
 		os.Rename(filepath.Join(f.project, "moved"), filepath.Join(f.project, "elsewhere")), os.Symlink("elsewhere", filepath.Join(f.project, "moved")))
-	t.Cleanup(func() { _ = os.Chmod(closed, 0o755) })
+	t.Cleanup(func() {
+		for _, dir := range []string{f.project, f.upper().dir} {
+			_ = os.Chmod(filepath.Join(dir, "closed"), 0o755)
+		}
+	})
 	got := lines(f.apply())
 	reason := "its directory is read-only"
 	want(t, "outcome", got,

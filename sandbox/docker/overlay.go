@@ -11,6 +11,11 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
+// engineDir is the working directory of overlays, in that of changes. It is not
+// [sandbox.WorkDir], which belongs to the run that is: an overlay can be mounted
+// before.
+const engineDir = "engine"
+
 // overlay is a share that the engine mounts in a container.
 type overlay struct {
 	target string
@@ -46,7 +51,7 @@ func (o overlay) dirs() []string {
 	if o.changes == "" {
 		return o.layers
 	}
-	return append([]string{filepath.Join(o.changes, sandbox.UpperDir), filepath.Join(o.changes, sandbox.WorkDir)}, o.layers...)
+	return append([]string{filepath.Join(o.changes, sandbox.UpperDir), filepath.Join(o.changes, engineDir)}, o.layers...)
 }
 
 // errNoOverlay means that no overlay of the shares can be mounted.
@@ -81,15 +86,17 @@ func (b *Backend) tidyChanges(ctx context.Context) {
 	for _, of := range b.overlays.used {
 		for _, dir := range of.kernelDirs() {
 			err := os.Remove(dir)
-			if err == nil || errors.Is(err, fs.ErrNotExist) {
-				continue
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				var c *container
+				if c, err = b.start(ctx, of); err == nil {
+					c.end()
+					err = os.Remove(dir)
+				}
 			}
-			c, err := b.start(ctx, of)
 			if err == nil {
-				c.end()
-				err = os.Remove(dir)
+				err = os.Remove(filepath.Dir(dir))
 			}
-			if err != nil {
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				b.log.Debug("what the kernel has left in a directory of changes cannot be removed", "error", err)
 			}
 		}
@@ -100,7 +107,7 @@ func (b *Backend) tidyChanges(ctx context.Context) {
 // mounted. Without them nothing can be changed, and each mount makes new ones.
 func (of template) kernelDirs() (dirs []string) {
 	for _, changes := range of.changes() {
-		dirs = append(dirs, filepath.Join(changes, sandbox.WorkDir, "work"))
+		dirs = append(dirs, filepath.Join(changes, engineDir, "work"))
 	}
 	return dirs
 }

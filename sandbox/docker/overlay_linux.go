@@ -1,9 +1,11 @@
 package docker
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -70,11 +72,14 @@ func (m *overlayMounts) volume(empty func() (string, error)) (engine.Volume, err
 	}
 	options := []string{"userxattr", "index=off", "lowerdir=" + strings.Join(lower, ":")}
 	if m.changes != "" {
+		if err := os.Mkdir(filepath.Join(m.changes, engineDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return volume, err
+		}
 		dir, err := m.open(m.changes, false)
 		if err != nil {
 			return volume, err
 		}
-		options = append(options, "upperdir="+dir+"/"+sandbox.UpperDir, "workdir="+dir+"/"+sandbox.WorkDir)
+		options = append(options, "upperdir="+dir+"/"+sandbox.UpperDir, "workdir="+dir+"/"+engineDir)
 	}
 	volume.Options = strings.Join(options, ",") // without upper directory it is read-only
 	return volume, nil

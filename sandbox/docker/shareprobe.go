@@ -127,7 +127,7 @@ func overlaySpec(dir string) (sandbox.Spec, error) {
 	}
 	var errs []error
 	for _, name := range []string{
-		"workspace", "private", "user", "mask", "changes", filepath.Join("changes", sandbox.UpperDir), filepath.Join("changes", sandbox.WorkDir),
+		"workspace", "private", "user", "mask", "changes", filepath.Join("changes", sandbox.UpperDir),
 	} {
 		errs = append(errs, os.Mkdir(at(name), 0o700))
 	}

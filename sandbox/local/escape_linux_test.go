@@ -56,6 +56,21 @@ func TestEscapes(t *testing.T) {
 	asNobodyToo(t)
 }
 
+// Nothing gets at what a project hides or at what in it is the user's.
+func TestEscapesFromProject(t *testing.T) {
+	testenv.Slow(t, "makes dozens of attempts on a project")
+	for _, tier := range []local.Tier{local.Full, local.Restricted} {
+		backend := opener(tier)(t)
+		defer backend.Close()
+		for name, outcome := range escape.TryProject(t, backend) {
+			if outcome != escape.Blocked {
+				t.Errorf("%s: %s is %s", tier, name, outcome)
+			}
+		}
+	}
+	asNobodyToo(t)
+}
+
 // openInFull is what the full tier leaves open, as ESCAPES.md says.
 var openInFull = []string{"open-netlink", "learn-size-of-disk"}
 

@@ -24,6 +24,9 @@ type Shares struct {
 	// back: directories have no times of their own, and one that was replaced is
 	// one from which everything was removed.
 	Sent bool
+	// Brief has less tried in the same way with other values, for backends whose
+	// programs take long to start.
+	Brief bool
 	// Text reports that the path of a share has to be UTF-8.
 	Text bool
 }
@@ -40,4 +43,12 @@ func RunShares(t *testing.T, open func(testing.TB) sandbox.Backend, promise Shar
 	f.runAll(t, slices.DeleteFunc(shares(), func(c contract) bool {
 		return c.review && promise.Most != sandbox.AccessReview
 	}), except)
+}
+
+// some returns all values that are to be tried, or the first few.
+func some[T any](f *fixture, all []T) []T {
+	if f.shares.Brief {
+		return all[:min(3, len(all))]
+	}
+	return all
 }

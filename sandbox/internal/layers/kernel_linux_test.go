@@ -83,9 +83,11 @@ func timesOf(t *testing.T, dir string) map[string]time.Time {
 
 // scribe writes trees at random.
 type scribe struct {
-	*rand.Rand
+	chance
 	t *testing.T
 }
+
+type chance interface{ IntN(n int) int }
 
 func (s scribe) name(depth int) string {
 	names := []string{string("abc"[s.IntN(3)])}
@@ -168,6 +170,9 @@ func TestLikeTheKernel(t *testing.T) {
 			}
 			before, user := list(t, b.upper), list(t, b.user)
 			s.scribble(b.copy)
+			if s.IntN(4) == 0 {
+				made.Doubt()
+			}
 			if lost := b.store(t, made); lost != (layers.Lost{}) {
 				t.Fatalf("round %d, run %d: lost %+v", round, run, lost)
 			}

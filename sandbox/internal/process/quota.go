@@ -74,6 +74,14 @@ func (q *quota) used(workspace disk.Usage) disk.Usage {
 	return workspace.Add(disk.MeasureAll(disk.Unbounded, q.others...)).Add(q.grown())
 }
 
+// watch has what comes to copies count, and what programs take of their disk.
+func (q *quota) watch(copies map[string]disk.Usage) {
+	q.copies = copies
+	for dir := range copies {
+		q.free[dir], _, _ = diskSpace(dir)
+	}
+}
+
 // grown is what has come to the copies of shares.
 func (q *quota) grown() (all disk.Usage) {
 	for dir, before := range q.copies {

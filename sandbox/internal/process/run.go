@@ -188,7 +188,8 @@ func (r *Runner) runShown(ctx context.Context, spec sandbox.Spec, private *scrat
 		return r.neverStarted(), nil
 	}
 	defer shown.close()
-	room.copies, room.restore = shown.usage(), func() { r.restore(spec) }
+	room.watch(shown.usage())
+	room.restore = func() { r.restore(spec) }
 	start, err := check(spec)
 	if err != nil {
 		return sandbox.Result{}, err

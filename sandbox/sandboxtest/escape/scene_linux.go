@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
 // scene is what all attempts share: a skill that holds the probe, a workspace
@@ -20,6 +22,8 @@ import (
 type scene struct {
 	skill, workspace string
 	victims          Victims
+	// prepare, if set, adds to what is staged what the attempt is in.
+	prepare func(*testing.T, *Victims) []sandbox.Share
 }
 
 func newScene(t *testing.T) *scene {
@@ -52,9 +56,9 @@ func (s *scene) mend(t *testing.T) {
 }
 
 // stage returns a new victim's directory, and empties the workspace.
-func (s *scene) stage(t *testing.T) Victims {
+func (s *scene) stage(t *testing.T) (victims Victims, shares []sandbox.Share) {
 	t.Helper()
-	victims := s.victims
+	victims = s.victims
 	victims.Dir = t.TempDir()
 	err := errors.Join(
 		os.WriteFile(victims.secret(), []byte(secret), 0o600),
@@ -66,7 +70,10 @@ func (s *scene) stage(t *testing.T) Victims {
 	if err := errors.Join(err, readErr); err != nil {
 		t.Fatal(err)
 	}
-	return victims
+	if s.prepare != nil {
+		shares = s.prepare(t, &victims)
+	}
+	return victims, shares
 }
 
 // process starts the victim of what is done to processes.

@@ -52,12 +52,15 @@ func Try(t *testing.T, backends ...sandbox.Backend) map[string][]Outcome {
 // bare makes an attempt in a plain subprocess.
 func (s *scene) bare(t *testing.T, attempt Attempt) (open bool, said string) {
 	t.Helper()
-	victims := s.stage(t)
+	victims, shares := s.stage(t)
 	command := exec.Command(filepath.Join(s.skill, probeName), attempt.Name, encode(t, victims))
 	if attempt.Shell != "" {
 		command = exec.Command("bash", "--noprofile", "--norc", "-c", attempt.Shell)
 	}
 	command.Dir = s.workspace
+	if len(shares) > 0 {
+		command.Dir = shares[0].Path
+	}
 	command.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SKILL_DIR=" + s.skill}
 	for name, value := range victims.environ() {
 		command.Env = append(command.Env, name+"="+value)
@@ -74,8 +77,9 @@ func (s *scene) bare(t *testing.T, attempt Attempt) (open bool, said string) {
 // contained makes an attempt in a sandbox.
 func (s *scene) contained(t *testing.T, backend sandbox.Backend, attempt Attempt) (open bool, said string) {
 	t.Helper()
-	victims := s.stage(t)
+	victims, shares := s.stage(t)
 	spec := sandbox.Spec{
+		Shares: shares, Project: len(shares) > 0, InProject: len(shares) > 0,
 		SkillDir:  s.skill,
 		Workspace: s.workspace,
 		Shell:     attempt.Shell,
@@ -93,6 +97,9 @@ func (s *scene) contained(t *testing.T, backend sandbox.Backend, attempt Attempt
 		t.Fatalf("%s: %v", attempt.Name, err)
 	}
 	s.mend(t)
+	if len(shares) > 0 && result.Shared[0].Access != sandbox.AccessReview {
+		t.Errorf("%s: the project is shared as %+v", attempt.Name, result.Shared[0])
+	}
 	if attempt.Done != nil && attempt.Done(victims) {
 		return true, ""
 	}

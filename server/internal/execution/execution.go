@@ -87,7 +87,7 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 	r.Log.Info("program ended", "skill", p.Skill, "digest", prepared.digest(), "op", prepared.request.Op, "why", p.Why,
 		"status", result.Status, "exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier,
 		"approval", approval.Outcome, "scope", approval.Scope)
-	record(ctx, ws, prepared.digest(), result, runFailure(result))
+	record(ctx, ws, prepared.digest(), result, report)
 	return answer(ws, ran{
 		digest: prepared.digest(), approval: approval, result: result, shared: report, advice: r.advice(ctx, prepared, result), longest: prepared.longest,
 	}), nil

@@ -9,10 +9,12 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/policy/approval"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
+	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 )
 
@@ -84,12 +86,16 @@ func (a applier) apply(ctx context.Context, arguments applyArguments) (*mcp.Call
 		return nil, err
 	}
 	defer set.Close()
+	record := func(became audit.Changes) {
+		request.Note(ctx, func(r *audit.Record) { r.Skill, r.Changes = set.Target().Skill, []audit.Changes{became} })
+	}
 	done := applied{Changes: arguments.Changes, Of: set.Target().Path}
 	if arguments.Discard {
 		held, err := set.Discard(ctx, arguments.Changes, arguments.Paths)
 		if err != nil {
 			return nil, err
 		}
+		record(audit.Changes{ID: arguments.Changes, Of: done.Of, Held: len(held.Files) + held.OmittedFiles, Discarded: true})
 		done.Discarded, done.Remaining = true, set.Summary(held)
 		return done.result(), nil
 	}
@@ -109,6 +115,7 @@ func (a applier) apply(ctx context.Context, arguments applyArguments) (*mcp.Call
 	if err != nil {
 		return nil, err
 	}
+	record(shares.RecordOutcome(arguments.Changes, done.Of, outcome))
 	done.Applied, done.Conflicts, done.Refused = outcome.Applied, outcome.Conflicts, outcome.Refused
 	done.Undo, done.Remaining = outcome.Undo, set.Summary(outcome.Remaining)
 	return done.result(), nil
