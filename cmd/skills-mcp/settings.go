@@ -49,6 +49,10 @@ var keysOfFlags = []struct{ flag, key string }{
 	{"pin", "pin"},
 	{"compat-index", "compatIndex"},
 	{"poll", "poll"},
+	{"project", "project.dir"},
+	{"project-access", "project.access"},
+	{"share", "project.shares"},
+	{"approval", "approval.mode"},
 	{"audit", "audit.dir"},
 	{"log-level", "log.level"},
 	{"log-format", "log.format"},
@@ -80,6 +84,14 @@ func (s *settings) register(flags *pflag.FlagSet) {
 		"serve skill://index.json too, for hosts that know only drafts of the\nSkills extension")
 	flags.Duration("poll", 0,
 		"look for changes every `DURATION`, such as 5s, instead of being told by\nthe kernel; for network file systems")
+	flags.String("project", config.Auto,
+		"`DIR` of your project, on whose files programs work: auto (where the host or\nthe working directory says), off, or a path")
+	flags.String("project-access", "review",
+		"`MODE` in which programs see the project: review (what they change is held\nuntil it is applied), read, write (what they change is applied when they end,\nbut for what is protected), or off")
+	flags.StringArray("share", nil,
+		"`PATH[:MODE]` of a further directory or file that programs see, in the mode\nreview, read or write (repeatable)")
+	flags.String("approval", "host",
+		"`MODE` in which you agree to changes of your files: host (the host asks), ask\n(the server asks, also the default of serve), or deny")
 	flags.String("audit", config.Auto,
 		"`DIR` of the audit log, in which every call is recorded: auto (audit in the\nuser's state directory), off, or a path")
 	flags.String("log-level", "info", "least severe `LEVEL` to log: debug, info, warn or error")
@@ -121,9 +133,12 @@ func (s *settings) given(rootArguments []string) (given []config.Flag) {
 		if !flag.Changed {
 			continue
 		}
-		values := []string{fromHere(each.key, flag.Value.String())}
+		values := []string{flag.Value.String()}
 		if list, isList := flag.Value.(pflag.SliceValue); isList {
-			values = list.GetSlice()
+			values = slices.Clone(list.GetSlice())
+		}
+		for i := range values {
+			values[i] = fromHere(each.key, values[i])
 		}
 		given = append(given, config.Flag{Name: "--" + each.flag, Key: each.key, Values: values})
 	}
@@ -136,7 +151,8 @@ func (s *settings) given(rootArguments []string) (given []config.Flag) {
 // fromHere makes a path on the command line absolute where a file may not have
 // one that is relative.
 func fromHere(key, value string) string {
-	if key != "audit.dir" || value == "" || value == config.Auto || value == config.Off || strings.HasPrefix(value, "~/") {
+	isPath := slices.Contains([]string{"audit.dir", "project.dir", "project.shares"}, key)
+	if !isPath || value == "" || value == config.Auto || value == config.Off || strings.HasPrefix(value, "~/") {
 		return value
 	}
 	absolute, err := filepath.Abs(value)

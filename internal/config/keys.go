@@ -86,9 +86,9 @@ func workspaceKeys(w *Workspaces) group {
 
 func projectKeys(p *Project) group {
 	return group{
-		{name: "dir", env: "PROJECT", value: text(&p.Dir, "`auto`, `off`, or a path", ownPathOr(Auto, Off)), doc: "The project's directory."},
-		{name: "access", env: "PROJECT_ACCESS", value: choice(&p.Access, accesses...), narrows: narrowsLater, doc: "What programs may do with the project's files."},
-		{name: "shares", env: "SHARE", value: shares(&p.Shares), doc: "Further directories and files that programs see."},
+		{name: "dir", env: "PROJECT", flag: true, value: text(&p.Dir, "`auto`, `off`, or a path", ownPathOr(Auto, Off)), doc: "The project's directory."},
+		{name: "access", env: "PROJECT_ACCESS", flag: true, value: choice(&p.Access, accesses...), narrows: narrowsLater, doc: "What programs may do with the project's files."},
+		{name: "shares", env: "SHARE", flag: true, value: shares(&p.Shares), doc: "Further directories and files that programs see."},
 		{name: "hidden", env: "PROJECT_HIDDEN", value: globs(&p.Hidden), narrows: narrowsAdds, doc: "Files that no program sees, besides those that are always hidden."},
 		{name: "protected", env: "PROJECT_PROTECTED", value: globs(&p.Protected), narrows: narrowsAdds, doc: "Files that no program changes, besides those that are always protected."},
 		{name: "shown", env: "PROJECT_SHOWN", value: globs(&p.Shown), doc: "Files that programs see although they are among those that are always hidden."},
@@ -105,7 +105,7 @@ func approvalKeys(a *Approval, env string) group {
 		return env + name
 	}
 	return group{
-		{name: "mode", env: env, value: choice(&a.Mode, approvals...), narrows: narrowsLater, doc: "Who asks you before your files are changed: the host by its own prompt, or the server; `ask` is the default of `skills-mcp serve`."},
+		{name: "mode", env: env, flag: env != "", value: choice(&a.Mode, approvals...), narrows: narrowsLater, doc: "Who asks you before your files are changed: the host by its own prompt, or the server; `ask` is the default of `skills-mcp serve`."},
 		{name: "runs", env: below("_RUNS"), value: choice(&a.Runs, consents...), narrows: narrowsLater, doc: "Whether runs need consent."},
 		{name: "reads", env: below("_READS"), value: choice(&a.Reads, consents...), narrows: narrowsLater, doc: "Whether reads of skills need consent."},
 	}
