@@ -17,6 +17,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy/approval"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
+	"github.com/skills-mcp/skills-mcp/sandbox/project"
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
@@ -178,7 +179,7 @@ func (s *settings) project() (string, error) {
 	case dir == config.Off, dir == config.Auto && s.anywhere:
 		return "", nil
 	case dir == config.Auto:
-		return projectDir()
+		return topDir()
 	default:
 		return expandHome(dir)
 	}
@@ -259,6 +260,19 @@ func withKeys(root catalog.Root, named config.Root) (catalog.Root, error) {
 		root.Prefix = named.Prefix
 	}
 	return root, root.Validate()
+}
+
+// topDir returns the project's directory where the host names it, else the top of
+// the version-controlled tree of the working directory, else that itself.
+func topDir() (string, error) {
+	dir, err := projectDir()
+	if err != nil || os.Getenv("CLAUDE_PROJECT_DIR") != "" {
+		return dir, err
+	}
+	if found, err := project.Find(project.Sources{Detect: true}, project.Places{WorkingDir: dir}); err == nil {
+		return found.Path, nil
+	}
+	return dir, nil
 }
 
 // projectDir is what relative paths are relative to. Hosts start servers in

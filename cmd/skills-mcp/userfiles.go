@@ -24,6 +24,7 @@ type userFiles struct {
 	rules    paths.Rules
 	places   project.Places
 	masks    *tempdir.Dir
+	named    []project.Share
 	shares   server.Shares
 
 	mu    sync.Mutex
@@ -52,11 +53,11 @@ func (s *settings) openUserFiles(log *slog.Logger) (_ *userFiles, err error) {
 		return nil, err
 	}
 	u.places.Own = append(u.places.Own, u.masks.Path())
-	u.shares.Rules, u.shares.Env = u.rules, u.env
-	if err := u.addProject(); err != nil {
+	u.shares.Env = u.env
+	if err := u.addShares(); err != nil {
 		return nil, err
 	}
-	if err := u.addShares(); err != nil {
+	if err := u.addProject(); err != nil {
 		return nil, err
 	}
 	u.shares.Store, err = openChangeStore(log)
@@ -96,18 +97,20 @@ func (u *userFiles) addProject() error {
 		from.Named = dir
 	}
 	found, err := u.directories(from)
-	if refusal := (*project.Refusal)(nil); errors.As(err, &refusal) {
-		if refusal.Rule == project.RuleOff {
-			return nil
-		}
-		if from.Named != "" {
-			return asUsage(u.settings.Refuse("project.dir", err))
-		}
+	refusal := (*project.Refusal)(nil)
+	switch {
+	case errors.As(err, &refusal) && refusal.Rule == project.RuleOff:
+		return nil
+	case refusal != nil && from.Named != "":
+		return asUsage(u.settings.Refuse("project.dir", err))
+	case err != nil && from.Named != "":
+		return err
+	case err != nil:
 		u.log.Warn("there is no project", "error", err)
 		return nil
 	}
 	u.shares.Project = found
-	return err
+	return nil
 }
 
 // find finds the project of a session whose client named this root, or none.
@@ -124,11 +127,21 @@ func (u *userFiles) find(_ context.Context, root string) []server.SharedDirector
 // directories returns the project and the git directory that belongs to it.
 func (u *userFiles) directories(from project.Sources) ([]server.SharedDirectory, error) {
 	found, err := project.Find(from, u.places)
+	if err == nil {
+		err = project.Apart(found.Path, u.named)
+	}
 	if err != nil {
 		return nil, err
 	}
-	mode := server.ShareMode(u.settings.Project.Access)
-	all, err := u.add(nil, server.SharedDirectory{Path: found.Path, Mode: mode})
+	rules, access, err := u.settings.in(found.Path)
+	if err != nil {
+		return nil, err
+	}
+	if access == config.Off {
+		return nil, errors.New("the project's own file has nothing of it shown")
+	}
+	mode := server.ShareMode(access)
+	all, err := u.add(nil, server.SharedDirectory{Path: found.Path, Mode: mode, Rules: rules})
 	if err != nil {
 		return nil, err
 	}
@@ -139,14 +152,26 @@ func (u *userFiles) directories(from project.Sources) ([]server.SharedDirectory,
 	if !has || err != nil {
 		return all, nil
 	}
-	return u.add(all, server.SharedDirectory{Path: related.Path, Mode: mode, Prefix: server.GitPrefix})
+	return u.add(all, server.SharedDirectory{Path: related.Path, Mode: mode, Rules: rules, Prefix: server.GitPrefix})
+}
+
+// in returns what is hidden and protected in a project, and the access to it,
+// which its own file may narrow. The settings stay as they are: a server finds
+// projects while it serves.
+func (s *settings) in(dir string) (paths.Rules, string, error) {
+	own := &settings{flags: s.flags, file: s.file, anywhere: true}
+	if err := own.read(nil); err != nil {
+		return paths.Rules{}, "", err
+	}
+	rules, err := own.rulesIn(dir)
+	return rules, own.Project.Access, err
 }
 
 // add adds a directory, with what hides its secrets.
 func (u *userFiles) add(all []server.SharedDirectory, of server.SharedDirectory) ([]server.SharedDirectory, error) {
 	view, err := project.NewView(project.ViewOptions{
 		Dir: of.Path, Base: u.masks.Path(),
-		Hidden: func(path string) (string, bool) { return u.rules.Hidden(of.Prefix + path) },
+		Hidden: func(path string) (string, bool) { return of.Rules.Hidden(of.Prefix + path) },
 	})
 	if err != nil {
 		return nil, err
@@ -164,30 +189,25 @@ func (u *userFiles) closeLater(view interface{ Close() error }) {
 
 // addShares adds what else the operator shares.
 func (u *userFiles) addShares() error {
-	var named []project.Share
 	for _, share := range u.settings.Project.Shares {
 		found, err := u.places.Share(share.Path + ":" + share.Access)
 		if err != nil {
 			return asUsage(u.settings.Refuse("project.shares", err))
 		}
-		named = append(named, found)
+		u.named = append(u.named, found)
 	}
-	path := ""
-	if len(u.shares.Project) > 0 {
-		path = u.shares.Project[0].Path
-	}
-	if err := project.Apart(path, named); err != nil {
+	if err := project.Apart("", u.named); err != nil {
 		return asUsage(u.settings.Refuse("project.shares", err))
 	}
 	files := map[string][]project.Share{} // by directory
-	for _, share := range named {
+	for _, share := range u.named {
 		if share.File {
 			dir := filepath.Dir(share.Path)
 			files[dir] = append(files[dir], share)
 			continue
 		}
 		var err error
-		if u.shares.Others, err = u.add(u.shares.Others, server.SharedDirectory{Path: share.Path, Mode: modeOf(share)}); err != nil {
+		if u.shares.Others, err = u.add(u.shares.Others, server.SharedDirectory{Path: share.Path, Mode: modeOf(share), Rules: u.rules}); err != nil {
 			return err
 		}
 	}
@@ -211,7 +231,7 @@ func (u *userFiles) addFiles(files map[string][]project.Share) error {
 			return err
 		}
 		u.closeLater(view)
-		u.shares.Others = append(u.shares.Others, server.SharedDirectory{Path: dir, Mode: modeOf(shares[0]), View: view})
+		u.shares.Others = append(u.shares.Others, server.SharedDirectory{Path: dir, Mode: modeOf(shares[0]), Rules: u.rules, View: view})
 	}
 	slices.SortFunc(u.shares.Others, func(a, b server.SharedDirectory) int {
 		if a.Path < b.Path {
@@ -241,7 +261,9 @@ func (u *userFiles) env(directories []string) map[string]string {
 		options.Configs = append(options.Configs, filepath.Join(directories[0], ".git", "config"))
 	}
 	options.Configs = append(options.Configs, filepath.Join(home, ".gitconfig"), filepath.Join(configs, "git", "config"))
-	return project.Identity(options)
+	env := project.Identity(options)
+	env["GIT_OPTIONAL_LOCKS"] = "0" // looking at the status is no change
+	return env
 }
 
 // lent returns what the server lends.

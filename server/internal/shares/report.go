@@ -94,12 +94,12 @@ func shownAs(of Directory, as sandbox.Shared) Shown {
 // there is nothing.
 func (a *Access) settle(ctx context.Context, l *loan) *ChangeSet {
 	set := &ChangeSet{Of: l.of.Path}
-	judge := Judge(a.Rules, l.set)
+	judge := Judge(l.of.Rules, l.set)
 	held, err := l.set.Held(ctx, judge)
 	if err == nil {
-		if free := a.free(l.of, held); len(free) > 0 {
+		if paths := free(l.of, held); len(paths) > 0 {
 			var outcome changes.Outcome
-			outcome, err = l.set.Apply(ctx, held.ID, free, judge)
+			outcome, err = l.set.Apply(ctx, held.ID, paths, judge)
 			if err == nil {
 				held = outcome.Remaining
 				set.Applied, set.Conflicts, set.Undo = outcome.Applied, outcome.Conflicts, outcome.Undo
@@ -123,9 +123,9 @@ func (a *Access) settle(ctx context.Context, l *loan) *ChangeSet {
 }
 
 // free returns what of the held changes is applied without asking.
-func (a *Access) free(of Directory, held changes.Held) (free []string) {
+func free(of Directory, held changes.Held) (free []string) {
 	for _, change := range held.Files {
-		if change.Conflict == "" && (of.Mode == Write || a.Rules.Writable(of.Prefix+change.Path, kindOf(change))) {
+		if change.Conflict == "" && (of.Mode == Write || of.Rules.Writable(of.Prefix+change.Path, kindOf(change))) {
 			free = append(free, change.Path)
 		}
 	}

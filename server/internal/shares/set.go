@@ -28,7 +28,7 @@ func (a *Access) Open(ctx context.Context, id string) (*Set, error) {
 	directories, _ := a.directories(ctx)
 	for _, of := range directories {
 		if of.Path == set.Target().Path && of.Mode != Read {
-			return &Set{set: set, of: of, judge: Judge(a.Rules, set)}, nil
+			return &Set{set: set, of: of, judge: Judge(of.Rules, set)}, nil
 		}
 	}
 	a.close(set)

@@ -54,6 +54,8 @@ type Directory struct {
 	Path string
 	Mode Mode
 	View View
+	// Rules say what is protected, and what is applied without asking.
+	Rules paths.Rules
 	// Prefix comes before paths in it when rules judge them: [GitPrefix] of a git
 	// directory by itself, else nothing.
 	Prefix string
@@ -70,8 +72,6 @@ type Options struct {
 	Find func(ctx context.Context, root string) []Directory
 	// Others are further directories, none below another or the project.
 	Others []Directory
-	// Rules say what is protected, and what is applied without asking.
-	Rules paths.Rules
 	// Store keeps the change sets. Required where any mode is not Read.
 	Store *changes.Store
 	// Env returns the environment that tools need in directories, such as git.
