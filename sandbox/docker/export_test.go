@@ -8,6 +8,9 @@ func (b *Backend) AwaitWarm() { b.pool.work.Wait() }
 // SetAckTimeout replaces how long a container may take nothing.
 func (b *Backend) SetAckTimeout(timeout time.Duration) { b.ackTimeout = timeout }
 
+// SetWarmMax replaces how many containers wait at once.
+func (b *Backend) SetWarmMax(most int) { b.pool.most = most }
+
 // DoWithoutOverlays has shares shown as where the engine mounts none.
 func (b *Backend) DoWithoutOverlays() { b.overlays.known = true }
 

@@ -19,6 +19,7 @@ const (
 // container is created. It starts one at a time and never holds up a run.
 type pool struct {
 	backend  *Backend
+	most     int             // how many wait at once
 	ctx      context.Context // ends at close
 	cancel   context.CancelFunc
 	starting sync.Mutex
@@ -39,7 +40,7 @@ type warm struct {
 }
 
 func newPool(b *Backend) *pool {
-	p := &pool{backend: b}
+	p := &pool{backend: b, most: warmMax}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
 }
@@ -111,7 +112,7 @@ func (p *pool) add(ended *container) bool {
 	w := &warm{template: of, before: ended}
 	w.expiry = time.AfterFunc(warmLife, func() { p.drop(w) })
 	p.warm = append(p.warm, w)
-	if len(p.warm) > warmMax {
+	if len(p.warm) > p.most {
 		oldest := p.warm[0]
 		p.warm = p.warm[1:]
 		p.work.Go(oldest.discard)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,7 +25,11 @@ import (
 // What the kernel has left in the directory of changes only root could remove until
 // an overlay is mounted there again.
 func TestShares(t *testing.T) {
-	sandboxtest.RunShares(t, func(t testing.TB) sandbox.Backend { return tidy{openWith(t, docker.Options{})} }, sandboxtest.Shares{Most: sandbox.AccessReview, Brief: !testenv.All(t), Text: true})
+	sandboxtest.RunShares(t, func(t testing.TB) sandbox.Backend {
+		backend := openWith(t, docker.Options{})
+		backend.SetWarmMax(3 * runtime.GOMAXPROCS(0)) // as many as there are tests at once, so that each is started
+		return tidy{backend}
+	}, sandboxtest.Shares{Most: sandbox.AccessReview, Brief: !testenv.All(t), Text: true})
 }
 
 // Where the engine mounts no overlays, as Podman's, copies are bound.
