@@ -12,6 +12,9 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/steps"
 )
 
 // Apply writes what is held at paths to the target: all that is there for no
@@ -85,7 +88,7 @@ type application struct {
 	chosen  []*item
 	applied map[string]bool // paths that are in the target now
 	failed  map[string]bool // paths that are not
-	tx      *transaction
+	tx      *steps.Transaction
 	when    applied
 }
 
@@ -116,7 +119,7 @@ func (a *application) choose(paths []string) {
 	}
 	for p := range maps.Clone(wanted) {
 		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-			if i := a.items[dir]; i != nil && i.Now.dir() && !i.Base.dir() {
+			if i := a.items[dir]; i != nil && i.Now.Dir() && !i.Base.Dir() {
 				wanted[dir] = true
 			}
 		}
@@ -150,17 +153,17 @@ func selected(p string, paths []string) bool {
 
 // run does all steps.
 func (a *application) run() error {
-	steps := stepsOf(a.chosen)
-	if len(steps) == 0 {
+	todo := stepsOf(a.chosen)
+	if len(todo) == 0 {
 		return nil
 	}
-	undo, err := a.set.store.begin(a, bytesOf(steps))
+	undo, err := a.set.store.begin(a, bytesOf(todo))
 	if err != nil {
 		return err
 	}
 	defer undo.close()
-	a.tx = undo.transaction(a.ctx, a.lower, func(s *step) (*os.File, error) { return a.upper.file(s.Path) })
-	for _, s := range steps {
+	a.tx = undo.transaction(a.ctx, a.lower, func(s *steps.Step) (*os.File, error) { return a.upper.File(s.Path) })
+	for _, s := range todo {
 		a.do(s)
 	}
 	for _, i := range a.chosen {
@@ -169,23 +172,23 @@ func (a *application) run() error {
 			a.outcome.Applied = append(a.outcome.Applied, i.changes()...)
 		}
 	}
-	if a.tx.next == 0 {
+	if a.tx.Next == 0 {
 		return undo.remove()
 	}
 	a.outcome.Undo = applyPrefix + undo.name
 	a.when = applied{Held: a.id, Undo: a.outcome.Undo, When: undo.when}
 	err = undo.end()
-	fault("ended")
+	steps.Fault("ended")
 	return err
 }
 
 // do does one step, and says what became of it.
-func (a *application) do(s step) {
+func (a *application) do(s steps.Step) {
 	if a.failed[s.Path] {
 		return
 	}
-	_, err := a.tx.do(s)
-	if err == nil || errors.Is(err, errDone) {
+	err := a.tx.Do(s)
+	if err == nil || errors.Is(err, steps.ErrDone) {
 		return
 	}
 	a.failed[s.Path] = true
@@ -193,7 +196,7 @@ func (a *application) do(s step) {
 }
 
 func (o *Outcome) fail(p string, err error) {
-	var c conflict
+	var c steps.Conflict
 	if errors.As(err, &c) {
 		o.Conflicts = append(o.Conflicts, Refusal{p, string(c)})
 	} else {
@@ -203,35 +206,35 @@ func (o *Outcome) fail(p string, err error) {
 
 // stepsOf returns what is to be done, in an order in which it can be: what goes
 // before what comes, and directories around what is in them.
-func stepsOf(items []*item) []step {
-	byPath := func(a, b step) int { return cmp.Compare(a.Path, b.Path) }
-	var files, dirs, made, put, modes []step
+func stepsOf(items []*item) []steps.Step {
+	byPath := func(a, b steps.Step) int { return cmp.Compare(a.Path, b.Path) }
+	var files, dirs, made, put, modes []steps.Step
 	for _, i := range items {
-		s := step{Path: i.Path, Old: i.Base, New: i.Now}
+		s := steps.Step{Path: i.Path, Old: i.Base, New: i.Now}
 		switch {
-		case i.Now == nil && i.Base.dir():
-			s.Op = opRmdir
+		case i.Now == nil && i.Base.Dir():
+			s.Op = steps.OpRmdir
 			dirs = append(dirs, s)
 		case i.Now == nil:
-			s.Op = opRemove
+			s.Op = steps.OpRemove
 			files = append(files, s)
 		case i.modeOnly():
-			s.Op = opChmod
+			s.Op = steps.OpChmod
 			modes = append(modes, s)
-		case i.Now.dir():
+		case i.Now.Dir():
 			open := *i.Now
 			open.Mode |= 0o700 // as long as it is filled
-			s.Op, s.New = opPut, &open
+			s.Op, s.New = steps.OpPut, &open
 			made = append(made, s)
 			if open.Mode != i.Now.Mode {
-				modes = append(modes, step{Op: opChmod, Path: i.Path, Old: &open, New: i.Now})
+				modes = append(modes, steps.Step{Op: steps.OpChmod, Path: i.Path, Old: &open, New: i.Now})
 			}
 		default:
-			s.Op = opPut
+			s.Op = steps.OpPut
 			put = append(put, s)
 		}
 	}
-	for _, group := range [][]step{files, dirs, made, put, modes} {
+	for _, group := range [][]steps.Step{files, dirs, made, put, modes} {
 		slices.SortFunc(group, byPath)
 	}
 	slices.Reverse(dirs)
@@ -240,9 +243,9 @@ func stepsOf(items []*item) []step {
 }
 
 // bytesOf is how much has to be kept of what goes.
-func bytesOf(steps []step) (n int64) {
-	for _, s := range steps {
-		if s.Old.regular() && s.Op != opChmod {
+func bytesOf(todo []steps.Step) (n int64) {
+	for _, s := range todo {
+		if s.Old.Regular() && s.Op != steps.OpChmod {
 			n += s.Old.Size
 		}
 	}
@@ -284,14 +287,14 @@ func (l *look) idle(i *item) bool {
 	if l.lower == nil {
 		return false
 	}
-	now, err := l.lower.stat(i.Path)
-	if err != nil && !missing(err) {
+	now, err := l.lower.Stat(i.Path)
+	if err != nil && !files.Missing(err) {
 		return false
 	}
 	if err != nil {
 		now = nil
 	}
-	return l.lower.is(i.Path, now, i.Now)
+	return l.lower.Is(i.Path, now, i.Now)
 }
 
 // tidy leaves what remains, and looks again.
@@ -308,13 +311,13 @@ func (l *look) tidy(remaining map[string]*item, refusedStay func(string) bool, d
 		}
 		l.snapshot.covers = covers
 	}
-	fault("tidied")
+	steps.Fault("tidied")
 	l.snapshot.items = remaining
 	l.record.take(l.snapshot)
 	if err := l.set.writeRecord(l.record); err != nil {
 		return err
 	}
-	fault("recorded")
+	steps.Fault("recorded")
 	return l.scan()
 }
 
@@ -359,7 +362,7 @@ func (x *Set) discardAll(ctx context.Context, judge Judge) (Held, error) {
 	}
 	defer l.close()
 	for l.upper != nil {
-		names, err := l.upper.names(".", 1000)
+		names, err := l.upper.Names(".", 1000)
 		if err != nil {
 			return Held{}, err
 		}
@@ -367,7 +370,7 @@ func (x *Set) discardAll(ctx context.Context, judge Judge) (Held, error) {
 			break
 		}
 		for _, name := range names {
-			if err := l.upper.removeAll(name); err != nil {
+			if err := l.upper.RemoveAll(name); err != nil {
 				return Held{}, err
 			}
 		}
@@ -394,7 +397,7 @@ func (s *Store) begin(a *application, bytes int64) (*keeping, error) {
 	}
 	s.recover() // another may have been killed since this store was opened
 	s.makeRoom(bytes)
-	k := &keeping{store: s, name: newName()}
+	k := &keeping{store: s, name: steps.NewName()}
 	k.dir = filepath.Join(s.applied(), k.name)
 	temp := filepath.Join(s.applied(), newPrefix+k.name)
 	err := os.MkdirAll(filepath.Join(temp, keptDir), 0o700)
@@ -405,13 +408,13 @@ func (s *Store) begin(a *application, bytes int64) (*keeping, error) {
 		err = os.Rename(temp, k.dir)
 	}
 	if err == nil {
-		k.begun, err = beginJournal(filepath.Join(k.dir, applyJournal), begin{
-			Target: a.set.Target(), Root: a.set.Root, Held: a.id, When: s.now(),
+		k.begun, err = beginJournal(filepath.Join(k.dir, applyJournal), steps.Begin{
+			Target: steps.About(a.set.Target()), Root: a.set.Root, Held: a.id, When: s.now(),
 		})
 	}
 	if err == nil {
-		fault("opened")
-		err = errors.Join(syncDir(k.dir), syncDir(s.applied()))
+		steps.Fault("opened")
+		err = errors.Join(files.SyncDir(k.dir), files.SyncDir(s.applied()))
 	}
 	if err != nil {
 		if k.held != nil {
@@ -423,7 +426,7 @@ func (s *Store) begin(a *application, bytes int64) (*keeping, error) {
 }
 
 func (k *keeping) close() {
-	k.journal.file.Close()
+	k.journal.Close()
 	k.held.release()
 }
 
@@ -433,8 +436,8 @@ func (k *keeping) remove() error {
 	return nil
 }
 
-func (k *keeping) transaction(ctx context.Context, target *tree, source func(*step) (*os.File, error)) *transaction {
-	return &transaction{ctx: ctx, target: target, journal: k.journal, kept: filepath.Join(k.dir, keptDir), source: source}
+func (k *keeping) transaction(ctx context.Context, target *files.Tree, source func(*steps.Step) (*os.File, error)) *steps.Transaction {
+	return &steps.Transaction{Ctx: ctx, Target: target, Journal: k.journal, Kept: filepath.Join(k.dir, keptDir), Source: source}
 }
 
 // makeRoom forgets applies, the oldest first, until there is room for one more.

@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
 )
 
 const (
@@ -61,8 +63,8 @@ func wholeLines(text string, most int) string {
 
 // side is one of the two files that are compared.
 type side struct {
-	state *state // nil is nothing
-	tree  *tree
+	state *files.State // nil is nothing
+	tree  *files.Tree
 	text  string
 	lines bool // text can be shown
 }
@@ -88,7 +90,7 @@ func (l *look) diff(v verdict, most int64) string {
 		b = "/dev/null"
 	}
 	switch {
-	case old.state != nil && now.state != nil && old.state.sameData(now.state), old.state.dir(), now.state.dir():
+	case old.state != nil && now.state != nil && old.state.SameData(now.state), old.state.Dir(), now.state.Dir():
 		return text
 	case old.lines && now.lines:
 		lines, err := udiff.ToUnified(a, b, old.text, udiff.Lines(old.text, now.text), udiff.DefaultContextLines)
@@ -100,7 +102,7 @@ func (l *look) diff(v verdict, most int64) string {
 }
 
 // modes are git's lines about what a file is.
-func modes(old, now *state) string {
+func modes(old, now *files.State) string {
 	switch {
 	case old == nil:
 		return fmt.Sprintf("new file mode %s\n", gitMode(now))
@@ -112,9 +114,9 @@ func modes(old, now *state) string {
 	return ""
 }
 
-func gitMode(s *state) string {
+func gitMode(s *files.State) string {
 	kind := map[fs.FileMode]string{0: "100", fs.ModeDir: "040", fs.ModeSymlink: "120"}[s.Mode.Type()]
-	if s.symlink() {
+	if s.Symlink() {
 		return kind + "000"
 	}
 	return fmt.Sprintf("%s%03o", kind, s.Mode.Perm())
@@ -126,10 +128,10 @@ func (s *side) read(p string, most int64) {
 	switch {
 	case s.state == nil:
 		s.lines = true
-	case s.state.symlink():
+	case s.state.Symlink():
 		s.text, s.lines = s.state.Link, true
-	case s.state.regular() && s.state.Size <= most && s.tree != nil:
-		file, err := s.tree.file(p)
+	case s.state.Regular() && s.state.Size <= most && s.tree != nil:
+		file, err := s.tree.File(p)
 		if err != nil {
 			return
 		}
@@ -143,7 +145,7 @@ func (s *side) read(p string, most int64) {
 
 // about describes what cannot be shown.
 func (s *side) about(which string) string {
-	if !s.state.regular() {
+	if !s.state.Regular() {
 		return ""
 	}
 	return fmt.Sprintf("%s: %d bytes, %s\n", which, s.state.Size, cmp.Or(s.state.Digest, "digest unknown"))

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/steps"
 )
 
 // verdict is a change with what is known of it.
@@ -95,7 +98,7 @@ func (l *look) judged(i *item) []verdict {
 
 // twofold reports whether an item is a deletion and an addition.
 func (i *item) twofold() bool {
-	return i.Base != nil && i.Now != nil && i.Base.dir() != i.Now.dir()
+	return i.Base != nil && i.Now != nil && i.Base.Dir() != i.Now.Dir()
 }
 
 func (i *item) changes() []Change {
@@ -121,67 +124,34 @@ func (i *item) changes() []Change {
 
 // modeOnly reports whether permissions are all that differs.
 func (i *item) modeOnly() bool {
-	return i.Base != nil && i.Now != nil && i.Base.Mode != i.Now.Mode && i.Base.sameData(i.Now)
+	return i.Base != nil && i.Now != nil && i.Base.Mode != i.Now.Mode && i.Base.SameData(i.Now)
 }
 
 // conflict says why the user's file is not what programs saw, or that it is
 // what they made already.
 func (l *look) conflict(i *item) (conflict string, done bool) {
-	now, err := l.lower.stat(i.Path)
-	if err != nil && !missing(err) {
-		return reason(err), false
+	now, err := l.lower.Stat(i.Path)
+	if err != nil && !files.Missing(err) {
+		return files.Reason(err), false
 	}
 	if err != nil {
 		now = nil
 	}
-	if l.lower.is(i.Path, now, i.Now) {
+	if l.lower.Is(i.Path, now, i.Now) {
 		return "", true
 	}
 	if i.Conflict != "" {
 		return i.Conflict, false
 	}
-	if l.lower.is(i.Path, now, i.Base) {
+	if l.lower.Is(i.Path, now, i.Base) {
 		return "", false
 	}
-	return differs(now, i.Base), false
-}
-
-// differs says what the user did since.
-func differs(now, base *state) string {
-	switch {
-	case now == nil:
-		return "it was removed since programs saw it"
-	case base == nil:
-		return "it is there now, and was not when programs made it"
-	}
-	return "it was changed since programs saw it"
-}
-
-// is reports whether a path, whose state was looked at, is as it is to be. It
-// reads the file only where the times do not say it. Neither a directory's times
-// matter nor what is in it.
-func (t *tree) is(p string, now, want *state) bool {
-	if now == nil || want == nil {
-		return now == nil && want == nil
-	}
-	if now.Mode != want.Mode || now.Link != want.Link || now.Size != want.Size {
-		return false
-	}
-	if !now.regular() || now.sameFile(want) {
-		return true
-	}
-	if want.Digest == "" {
-		return false
-	}
-	if now.Digest == "" && t.digest(p, now) != nil {
-		return false
-	}
-	return now.Digest == want.Digest
+	return steps.Differs(now, i.Base), false
 }
 
 // refusal says why a change cannot be made, whatever the user has.
 func (l *look) refusal(i *item, c Change) string {
-	if i.Base.special() {
+	if i.Base.Special() {
 		return "the user's is a device, a FIFO or a socket"
 	}
 	if l.judge != nil {
@@ -189,7 +159,7 @@ func (l *look) refusal(i *item, c Change) string {
 			return why
 		}
 	}
-	if c.Kind != Deleted && i.Now.symlink() {
+	if c.Kind != Deleted && i.Now.Symlink() {
 		return l.refuseLink(i, c)
 	}
 	return ""
@@ -210,7 +180,7 @@ func (l *look) refuseLink(i *item, c Change) string {
 	}
 	landings := []string{lands}
 	if l.lower != nil {
-		real, err := l.lower.follow(lands)
+		real, err := l.lower.Follow(lands)
 		if err != nil {
 			return linkOutside
 		}

@@ -16,6 +16,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
 )
 
 const (
@@ -28,14 +30,12 @@ const (
 	// digestBytes is the size of the largest file of the user's that is
 	// digested without need: only to know it again where its time changed.
 	digestBytes = 64 << 20
-
-	opaqueName = "user.overlay.opaque"
 )
 
 // entry is one path in an upper directory.
 type entry struct {
 	path    string
-	now     *state
+	now     *files.State
 	white   bool
 	opaque  bool
 	refused string // why it cannot be applied
@@ -70,7 +70,7 @@ func (s *snapshot) digest(key []byte) string {
 // scanner makes a snapshot. What it reads may be changing.
 type scanner struct {
 	ctx          context.Context
-	upper, lower *tree // lower is nil where there is none
+	upper, lower *files.Tree // lower is nil where there is none
 	record       *record
 	since        int64
 
@@ -92,14 +92,14 @@ type linked struct {
 
 // scan compares an upper directory with the user's, by what is remembered of
 // it. The error may be [ErrTooLarge].
-func scan(ctx context.Context, upper, lower *tree, r *record) (*snapshot, error) {
+func scan(ctx context.Context, upper, lower *files.Tree, r *record) (*snapshot, error) {
 	s := &scanner{
 		ctx: ctx, upper: upper, lower: lower, record: r, since: r.Since, left: mostEntries, bytes: mostBytes,
 		known: map[string]*item{}, covered: map[string]bool{}, moved: map[string]bool{}, names: map[uint64]linked{},
 		out: &snapshot{at: time.Now().UnixNano(), items: map[string]*item{}, covers: map[string]bool{}, kept: map[string]string{}},
 	}
 	if lower != nil {
-		s.since -= stampError(lower)
+		s.since -= files.StampError(lower)
 	}
 	for _, i := range r.Items {
 		s.known[i.Path] = i
@@ -135,12 +135,12 @@ func (s *scanner) spend() error {
 
 // walk takes what is in a directory.
 func (s *scanner) walk(dir string, v view) error {
-	names, err := s.upper.names(dir, s.left)
+	names, err := s.upper.Names(dir, s.left)
 	if err != nil {
 		if dir == "." {
 			return err
 		}
-		s.refuse(dir, &state{Mode: fs.ModeDir}, reason(err))
+		s.refuse(dir, &files.State{Mode: fs.ModeDir}, files.Reason(err))
 		return nil
 	}
 	slices.Sort(names)
@@ -155,33 +155,33 @@ func (s *scanner) walk(dir string, v view) error {
 	return nil
 }
 
-func (s *scanner) refuse(p string, now *state, why string) {
+func (s *scanner) refuse(p string, now *files.State, why string) {
 	s.out.entries = append(s.out.entries, entry{path: p, now: now, refused: why})
 }
 
 // entry takes one path, and what is below it.
 func (s *scanner) entry(p string, v view) error {
-	now, err := s.upper.stat(p)
+	now, err := s.upper.Stat(p)
 	switch {
-	case missing(err):
+	case files.Missing(err):
 		return nil // it was there a moment ago
 	case err != nil:
-		s.refuse(p, &state{}, reason(err))
+		s.refuse(p, &files.State{}, files.Reason(err))
 		return nil
 	case !utf8.ValidString(p):
 		s.refuse(p, now, "its name is no UTF-8")
 		return nil
-	case len(p) > maxPath:
+	case len(p) > files.MaxPath:
 		s.refuse(p, now, "its path is too long")
 		return nil
-	case now.whiteout():
+	case now.Whiteout():
 		s.out.entries = append(s.out.entries, entry{path: p, now: now, white: true})
 		return s.delete(p, v)
-	case now.special():
+	case now.Special():
 		s.refuse(p, now, "it is a device, a FIFO or a socket")
 		return nil
 	}
-	if now.dir() {
+	if now.Dir() {
 		return s.directory(p, now, v)
 	}
 	return s.leaf(p, now, v)
@@ -194,63 +194,63 @@ func (s *scanner) delete(p string, v view) error {
 		return nil
 	}
 	s.add(&item{Path: p, Base: base, Conflict: conflict})
-	if base.dir() {
+	if base.Dir() {
 		return s.cover(p, v)
 	}
 	return nil
 }
 
 // leaf takes a regular file or a symbolic link.
-func (s *scanner) leaf(p string, now *state, v view) error {
+func (s *scanner) leaf(p string, now *files.State, v view) error {
 	if s.bytes -= now.Size; s.bytes < 0 {
 		s.bytes += now.Size
 		s.refuse(p, now, "it is larger than what can be looked at, with all else that is held")
 		return nil
 	}
-	if now.regular() {
+	if now.Regular() {
 		if err := s.digestNow(p, now); err != nil {
-			s.refuse(p, now, reason(err))
+			s.refuse(p, now, files.Reason(err))
 			return nil
 		}
 	}
-	if now.links > 1 {
+	if now.Links > 1 {
 		group := s.names[now.Inode]
-		s.names[now.Inode] = linked{now.links, append(group.paths, len(s.out.entries))}
+		s.names[now.Inode] = linked{now.Links, append(group.paths, len(s.out.entries))}
 	}
 	s.out.entries = append(s.out.entries, entry{path: p, now: now})
 	base, conflict := s.base(p, v)
-	if base.regular() && base.Digest == "" && conflict == "" && (base.Size == now.Size || base.Size <= digestBytes) {
+	if base.Regular() && base.Digest == "" && conflict == "" && (base.Size == now.Size || base.Size <= digestBytes) {
 		conflict = s.digestBase(p, base)
 	}
 	s.add(&item{Path: p, Base: base, Now: now, Conflict: conflict})
-	if base.dir() {
+	if base.Dir() {
 		return s.cover(p, v)
 	}
 	return nil
 }
 
 // digestNow digests a held file, if that was not done before.
-func (s *scanner) digestNow(p string, now *state) error {
-	if known := s.known[p]; known != nil && known.Now != nil && known.Now.Digest != "" && known.Now.sameFile(now) && s.record.settled(now) {
+func (s *scanner) digestNow(p string, now *files.State) error {
+	if known := s.known[p]; known != nil && known.Now != nil && known.Now.Digest != "" && known.Now.SameFile(now) && s.record.settled(now) {
 		now.Digest = known.Now.Digest
 		return nil
 	}
-	return s.upper.digest(p, now)
+	return s.upper.Digest(p, now)
 }
 
 // digestBase digests a file of the user's, or says that it is changing.
-func (s *scanner) digestBase(p string, base *state) (conflict string) {
+func (s *scanner) digestBase(p string, base *files.State) (conflict string) {
 	if s.lower == nil {
 		return ""
 	}
-	if err := s.lower.digest(p, base); errors.Is(err, errChanging) {
+	if err := s.lower.Digest(p, base); errors.Is(err, files.ErrChanging) {
 		return changedMeanwhile
 	}
 	return "" // what cannot be read is known by its times
 }
 
 // directory takes a directory, and what is in it.
-func (s *scanner) directory(p string, now *state, v view) error {
+func (s *scanner) directory(p string, now *files.State, v view) error {
 	opaque := s.opaque(p)
 	s.out.entries = append(s.out.entries, entry{path: p, now: now, opaque: opaque})
 	base, conflict := s.base(p, v)
@@ -262,7 +262,7 @@ func (s *scanner) directory(p string, now *state, v view) error {
 	case base == nil:
 		s.add(&item{Path: p, Now: now, Conflict: conflict})
 		within.absent = !within.sealed
-	case !base.dir():
+	case !base.Dir():
 		s.add(&item{Path: p, Base: base, Now: now, Conflict: conflict})
 		within.absent = true
 	default:
@@ -282,13 +282,13 @@ func (s *scanner) directory(p string, now *state, v view) error {
 // be read it does: what is hidden stays hidden, and nothing is deleted that way
 // which is not listed.
 func (s *scanner) opaque(p string) bool {
-	fd, err := s.upper.open(p, unix.O_RDONLY|unix.O_DIRECTORY)
+	fd, err := s.upper.Open(p, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return false // it is refused, and nothing in it is looked at
 	}
 	defer unix.Close(fd)
 	value := make([]byte, 8)
-	n, err := unix.Fgetxattr(fd, opaqueName, value)
+	n, err := unix.Fgetxattr(fd, files.OpaqueName, value)
 	return err == nil && n == 1 && value[0] == 'y'
 }
 
@@ -319,10 +319,10 @@ func (s *scanner) coverKnown(p string) {
 }
 
 func (s *scanner) coverLower(p string) error {
-	names, err := s.lower.names(p, s.left)
+	names, err := s.lower.Names(p, s.left)
 	if err != nil {
-		if !missing(err) {
-			s.out.kept[p] = reason(err)
+		if !files.Missing(err) {
+			s.out.kept[p] = files.Reason(err)
 		}
 		return nil
 	}
@@ -335,7 +335,7 @@ func (s *scanner) coverLower(p string) error {
 		case !utf8.ValidString(q):
 			s.out.kept[q] = "its name is no UTF-8"
 			continue
-		case len(q) > maxPath:
+		case len(q) > files.MaxPath:
 			s.out.kept[q] = "its path is too long"
 			continue
 		}
@@ -344,7 +344,7 @@ func (s *scanner) coverLower(p string) error {
 			continue
 		}
 		s.addDeleted(&item{Path: q, Base: base, Conflict: conflict})
-		if !base.dir() {
+		if !base.Dir() {
 			continue
 		}
 		if s.covered[q] {
@@ -371,28 +371,28 @@ func (s *scanner) addDeleted(i *item) {
 // inUpper reports whether a path is a directory that has no item, since it is
 // as the user's.
 func (s *scanner) inUpper(p string) bool {
-	st, err := s.upper.stat(p)
-	return err == nil && !st.whiteout()
+	st, err := s.upper.Stat(p)
+	return err == nil && !st.Whiteout()
 }
 
 const changedMeanwhile = "it was changed while programs ran"
 
 // base returns what the user had at a path when programs changed it, without a
 // digest where it is new, and whether that is not what they saw.
-func (s *scanner) base(p string, v view) (base *state, conflict string) {
+func (s *scanner) base(p string, v view) (base *files.State, conflict string) {
 	if known := s.known[p]; known != nil {
 		return known.Base, known.Conflict
 	}
 	if v.sealed || v.absent || s.lower == nil {
 		return nil, ""
 	}
-	base, err := s.lower.stat(p)
+	base, err := s.lower.Stat(p)
 	switch {
-	case missing(err):
+	case files.Missing(err):
 		return nil, ""
 	case err != nil:
-		return nil, "its directory is another now: " + reason(err)
-	case !base.dir() && base.Changed >= s.since, s.movedSince(path.Dir(p)):
+		return nil, "its directory is another now: " + files.Reason(err)
+	case !base.Dir() && base.Changed >= s.since, s.movedSince(path.Dir(p)):
 		return base, changedMeanwhile
 	}
 	return base, ""
@@ -408,7 +408,7 @@ func (s *scanner) movedSince(dir string) bool {
 	if moved, known := s.moved[dir]; known {
 		return moved
 	}
-	st, err := s.lower.stat(dir)
+	st, err := s.lower.Stat(dir)
 	moved := err == nil && st.Changed >= s.since && st.Changed != st.Modified || s.movedSince(path.Dir(dir))
 	s.moved[dir] = moved
 	return moved

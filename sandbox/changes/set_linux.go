@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
 )
 
 // The files in the directory of a set.
@@ -71,18 +72,18 @@ func (x *Set) readRecord() (*record, error) {
 // writeRecord does not wait for the disk, since that costs more than a run: what
 // an older record says of the user's files are more conflicts, and no fewer.
 func (x *Set) writeRecord(r *record) error {
-	return writeJSON(filepath.Join(x.dir, recordFile), r, false)
+	return files.WriteJSON(filepath.Join(x.dir, recordFile), r, false)
 }
 
 // openUpper opens what programs wrote, or nothing where they did not.
-func (x *Set) openUpper() (*tree, error) {
-	upper, err := openTree(filepath.Join(x.Dir(), sandbox.UpperDir))
+func (x *Set) openUpper() (*files.Tree, error) {
+	upper, err := files.Open(filepath.Join(x.Dir(), sandbox.UpperDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err == unix.EACCES { // programs took away its mode
 		if err = os.Chmod(filepath.Join(x.Dir(), sandbox.UpperDir), 0o700); err == nil {
-			upper, err = openTree(filepath.Join(x.Dir(), sandbox.UpperDir))
+			upper, err = files.Open(filepath.Join(x.Dir(), sandbox.UpperDir))
 		}
 	}
 	if err != nil {
@@ -97,10 +98,10 @@ type look struct {
 	ctx          context.Context
 	judge        Judge
 	record       *record
-	upper, lower *tree // nil where there is none
-	targetErr    error // why there is no lower
-	state, use   *lock // use is nil while programs use the set
-	*snapshot          // taken by scan
+	upper, lower *files.Tree // nil where there is none
+	targetErr    error       // why there is no lower
+	state, use   *lock       // use is nil while programs use the set
+	*snapshot                // taken by scan
 }
 
 // look opens a set under its state lock. Where it is to be alone, it waits until
@@ -152,9 +153,9 @@ func (l *look) close() {
 }
 
 func (l *look) closeTrees() {
-	for _, t := range []*tree{l.upper, l.lower} {
+	for _, t := range []*files.Tree{l.upper, l.lower} {
 		if t != nil {
-			t.close()
+			t.Close()
 		}
 	}
 }
@@ -182,14 +183,14 @@ func (l *look) remember() error {
 }
 
 // openTarget opens a directory of the user, which has to be the one that it was.
-func openTarget(dir string, was root) (*tree, error) {
-	lower, err := openTree(dir)
+func openTarget(dir string, was files.Root) (*files.Tree, error) {
+	lower, err := files.Open(dir)
 	if err != nil {
 		return nil, targetError(dir, err)
 	}
-	now, err := rootOf(lower)
+	now, err := files.RootOf(lower)
 	if err != nil || now.Inode != was.Inode || now.Born != was.Born {
-		lower.close()
+		lower.Close()
 		return nil, ErrTargetReplaced
 	}
 	return lower, nil
@@ -197,9 +198,9 @@ func openTarget(dir string, was root) (*tree, error) {
 
 func targetError(dir string, err error) error {
 	switch {
-	case isErrno(err, unix.ELOOP):
+	case files.IsErrno(err, unix.ELOOP):
 		return ErrTargetReplaced
-	case isErrno(err, unix.ENOTDIR):
+	case files.IsErrno(err, unix.ENOTDIR):
 		if _, err := os.Lstat(dir); err == nil {
 			return ErrTargetReplaced
 		}
@@ -207,20 +208,7 @@ func targetError(dir string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return ErrTargetGone
 	}
-	return fmt.Errorf("%w (%s)", ErrTargetUnusable, reason(err))
-}
-
-func rootOf(t *tree) (root, error) {
-	var st unix.Statx_t
-	err := unix.Statx(t.fd(), "", unix.AT_EMPTY_PATH, unix.STATX_INO|unix.STATX_BTIME, &st)
-	if err != nil {
-		return root{}, err
-	}
-	r := root{Inode: st.Ino}
-	if st.Mask&unix.STATX_BTIME != 0 {
-		r.Born = st.Btime.Sec*1e9 + int64(st.Btime.Nsec)
-	}
-	return r, nil
+	return fmt.Errorf("%w (%s)", ErrTargetUnusable, files.Reason(err))
 }
 
 // Use is called before programs may write to the set, and release once when the
@@ -280,7 +268,7 @@ func (x *Set) begin(ctx context.Context) error {
 		}
 		l.record.take(found)
 	}
-	since, err := stamp(x.dir)
+	since, err := files.Stamp(x.dir)
 	if err != nil {
 		return err
 	}
@@ -311,7 +299,7 @@ func (x *Set) settle(use *lock) error {
 // [fs.ErrNotExist] where there is none. The content may change while it is read:
 // compare the digest.
 func (x *Set) OpenFile(name string) (io.ReadCloser, Change, error) {
-	if name == "" || len(name) > maxPath || filepath.ToSlash(filepath.Clean(name)) != name || filepath.IsAbs(name) {
+	if name == "" || len(name) > files.MaxPath || filepath.ToSlash(filepath.Clean(name)) != name || filepath.IsAbs(name) {
 		return nil, Change{}, fs.ErrNotExist
 	}
 	held, err := x.Held(context.Background(), nil)
@@ -326,8 +314,8 @@ func (x *Set) OpenFile(name string) (io.ReadCloser, Change, error) {
 	if err != nil || upper == nil {
 		return nil, Change{}, errors.Join(err, fs.ErrNotExist)
 	}
-	defer upper.close()
-	file, err := upper.file(name)
+	defer upper.Close()
+	file, err := upper.File(name)
 	if err != nil {
 		return nil, Change{}, fs.ErrNotExist
 	}

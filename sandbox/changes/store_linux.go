@@ -13,11 +13,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/steps"
 )
 
 const (
@@ -33,7 +36,6 @@ const (
 	// newPrefix begins the name of a directory that is being made.
 	newPrefix = ".new-"
 	idPrefix  = "cs-"
-	nameBytes = 8
 )
 
 // Store keeps change sets in a directory of the user's state. It may be used
@@ -92,7 +94,7 @@ func makePrivate(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrState, err)
 	}
-	if stat, ok := info.Sys().(*unixStat); !info.IsDir() || !ok || int(stat.Uid) != os.Geteuid() {
+	if stat, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || !ok || int(stat.Uid) != os.Geteuid() {
 		return fmt.Errorf("%w: %s is a link, a file or another user's", ErrState, filepath.Base(dir))
 	}
 	if info.Mode().Perm()&0o077 == 0 {
@@ -104,33 +106,26 @@ func makePrivate(dir string) error {
 	return nil
 }
 
-// newName returns the name of something new: 16 hex digits.
-func newName() string {
-	random := make([]byte, nameBytes)
-	rand.Read(random) // never fails
-	return hex.EncodeToString(random)
-}
-
 func validName(name string) bool {
-	decoded, err := hex.DecodeString(name)
-	return err == nil && len(decoded) == nameBytes && strings.ToLower(name) == name
+	_, err := hex.DecodeString(name)
+	return err == nil && len(name) == len(steps.NewName()) && strings.ToLower(name) == name
 }
 
 // New makes an empty set for a target. The caller closes it. The error may be
 // one of the target's, such as [ErrTargetGone].
 func (s *Store) New(target Target) (*Set, error) {
-	lower, err := openTree(target.Path)
+	lower, err := files.Open(target.Path)
 	if err != nil {
 		return nil, targetError(target.Path, err)
 	}
-	defer lower.close()
-	is, err := rootOf(lower)
+	defer lower.Close()
+	is, err := files.RootOf(lower)
 	if err != nil {
-		return nil, fmt.Errorf("%w (%s)", ErrTargetUnusable, reason(err))
+		return nil, fmt.Errorf("%w (%s)", ErrTargetUnusable, files.Reason(err))
 	}
 	key := make([]byte, 32)
 	rand.Read(key) // never fails
-	name := newName()
+	name := steps.NewName()
 	temp := filepath.Join(s.sets(), newPrefix+name)
 	if err := s.fill(temp, identity{Target: target, Root: is, Key: key, Created: s.now()}); err != nil {
 		return nil, errors.Join(fmt.Errorf("make a change set: %w", err), tempdir.Remove(temp))
@@ -150,11 +145,11 @@ func (s *Store) fill(dir string, is identity) error {
 	if err := os.MkdirAll(filepath.Join(dir, dataDir), 0o700); err != nil {
 		return err
 	}
-	since, err := stamp(dir)
+	since, err := files.Stamp(dir)
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeJSON(filepath.Join(dir, recordFile), record{Since: since, At: since}, true), writeJSON(filepath.Join(dir, identityFile), is, true))
+	return errors.Join(files.WriteJSON(filepath.Join(dir, recordFile), record{Since: since, At: since}, true), files.WriteJSON(filepath.Join(dir, identityFile), is, true))
 }
 
 // Open returns the set of an id, of any state of it. The caller closes it. The
@@ -286,7 +281,7 @@ func (x *Set) used() time.Time {
 func (s *Store) reap() {
 	entries, _ := os.ReadDir(s.sets()) // what could be read
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), newPrefix) && s.now().Sub(info.ModTime()) > emptyAge {
+		if s.leftover(e) {
 			s.drop(filepath.Join(s.sets(), e.Name()))
 		} else if validName(e.Name()) {
 			s.expire(e.Name())
@@ -298,6 +293,12 @@ func (s *Store) reap() {
 			_ = os.Remove(filepath.Join(s.expired(), e.Name())) // again next time
 		}
 	}
+}
+
+// leftover reports whether who made or removed a directory was killed at that.
+func (s *Store) leftover(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return err == nil && strings.HasPrefix(e.Name(), newPrefix) && s.now().Sub(info.ModTime()) > emptyAge
 }
 
 // expire removes a set if it is time.

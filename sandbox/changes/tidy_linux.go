@@ -1,20 +1,20 @@
 package changes
 
 import (
-	"errors"
 	"path"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/skills-mcp/skills-mcp/internal/tempdir"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/steps"
 )
 
 // tidying takes out of an upper directory what is not held any more. Nobody
 // uses the set.
 type tidying struct {
-	upper, lower *tree // lower is nil where the target is gone
+	upper, lower *files.Tree // lower is nil where the target is gone
 	found        *snapshot
 	// remaining are the items that stay, and refusedStay says which entries
 	// that cannot be applied do.
@@ -39,7 +39,7 @@ func (t *tidying) run() (covers map[string]bool, err error) {
 	for _, e := range t.found.entries {
 		// One that stays only for what is in it must not hide what was applied.
 		if e.opaque && t.remaining[e.path] == nil && !within(e.path, t.same) {
-			if err := t.upper.clearOpaque(e.path); err != nil {
+			if err := t.upper.ClearOpaque(e.path); err != nil {
 				return nil, err
 			}
 		}
@@ -48,7 +48,7 @@ func (t *tidying) run() (covers map[string]bool, err error) {
 		if err := t.entry(e); err != nil {
 			return nil, err
 		}
-		fault("left")
+		steps.Fault("left")
 	}
 	return t.covers, nil
 }
@@ -59,7 +59,7 @@ func (t *tidying) entry(e entry) error {
 		if t.refusedStay(e.path) {
 			return nil
 		}
-		return t.upper.removeAll(e.path)
+		return t.upper.RemoveAll(e.path)
 	}
 	if t.gone[e.path] || within(e.path, t.same) {
 		return nil
@@ -67,10 +67,10 @@ func (t *tidying) entry(e entry) error {
 	if i := t.remaining[e.path]; i != nil && e.white == (i.Now == nil) {
 		return nil
 	}
-	if e.now.dir() {
+	if e.now.Dir() {
 		return t.directory(e)
 	}
-	return t.upper.remove(e.path, 0)
+	return t.upper.Remove(e.path, 0)
 }
 
 // within reports whether a path is one of dirs or below one.
@@ -86,15 +86,15 @@ func within(p string, dirs map[string]bool) bool {
 // directory removes one that is empty. One that is not gets the mode of the
 // user's, if there is one.
 func (t *tidying) directory(e entry) error {
-	err := t.upper.remove(e.path, unix.AT_REMOVEDIR)
-	if !isErrno(err, unix.ENOTEMPTY, unix.EEXIST) {
+	err := t.upper.Remove(e.path, unix.AT_REMOVEDIR)
+	if !files.IsErrno(err, unix.ENOTEMPTY, unix.EEXIST) {
 		return err
 	}
 	if t.lower == nil {
 		return nil
 	}
-	if users, err := t.lower.stat(e.path); err == nil && users.dir() && users.Mode != e.now.Mode {
-		return t.upper.chmod(e.path, uint32(users.Mode.Perm()))
+	if users, err := t.lower.Stat(e.path); err == nil && users.Dir() && users.Mode != e.now.Mode {
+		return t.upper.Chmod(e.path, uint32(users.Mode.Perm()))
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (t *tidying) uncover(c string) error {
 	case t.whole(c):
 		t.covers[c], t.same[c] = true, true
 		return nil
-	case e.now.dir():
+	case e.now.Dir():
 		return t.clear(c)
 	case t.remaining[c] != nil: // what hides it stays, and with it what it hides
 		t.covers[c] = true
@@ -120,7 +120,7 @@ func (t *tidying) uncover(c string) error {
 		return nil
 	}
 	t.gone[c] = true
-	if err := t.upper.remove(c, 0); err != nil {
+	if err := t.upper.Remove(c, 0); err != nil {
 		return err
 	}
 	return t.placeAll(c)
@@ -144,7 +144,7 @@ func (t *tidying) clear(c string) error {
 	}
 	for _, e := range t.found.entries {
 		if e.opaque && below(e.path, c) {
-			if err := t.upper.clearOpaque(e.path); err != nil {
+			if err := t.upper.ClearOpaque(e.path); err != nil {
 				return err
 			}
 		}
@@ -158,7 +158,7 @@ func (t *tidying) placeAll(c string) error {
 	covered := ""
 	for _, p := range t.found.paths() {
 		i := t.remaining[p]
-		if i == nil || i.Now.dir() || !below(p, c) || covered != "" && below(p, covered) {
+		if i == nil || i.Now.Dir() || !below(p, c) || covered != "" && below(p, covered) {
 			continue
 		}
 		if i.Now == nil {
@@ -166,7 +166,7 @@ func (t *tidying) placeAll(c string) error {
 				return err
 			}
 		}
-		if i.Base.dir() {
+		if i.Base.Dir() {
 			covered, t.covers[p] = p, true
 		}
 	}
@@ -185,107 +185,9 @@ func (t *tidying) place(p, c string) error {
 		if i == nil || i.Base == nil {
 			continue // it is there
 		}
-		if err := t.upper.mkdir(dir, i.Base); err != nil {
+		if err := t.upper.Mkdir(dir, i.Base); err != nil {
 			return err
 		}
 	}
-	return t.upper.whiteout(p)
-}
-
-// in calls do with the directory of a path, which is made writable for that.
-func (t *tree) in(name string, do func(dirfd int, base string) error) error {
-	dir, base, err := t.parent(name)
-	if err != nil {
-		if missing(err) {
-			return nil
-		}
-		return err
-	}
-	defer dir.Close()
-	err = do(int(dir.Fd()), base)
-	if !isErrno(err, unix.EACCES) {
-		return err
-	}
-	was, err := stateOf(int(dir.Fd()))
-	if err != nil {
-		return err
-	}
-	if err := chmodFD(int(dir.Fd()), uint32(was.Mode.Perm()|0o700)); err != nil {
-		return err
-	}
-	err = do(int(dir.Fd()), base)
-	return errors.Join(err, chmodFD(int(dir.Fd()), uint32(was.Mode.Perm())))
-}
-
-// remove removes a name. That it is gone already is no error.
-func (t *tree) remove(name string, flags int) error {
-	return t.in(name, func(dirfd int, base string) error {
-		if err := unix.Unlinkat(dirfd, base, flags); !isErrno(err, unix.ENOENT) {
-			return err
-		}
-		return nil
-	})
-}
-
-// removeAll removes a name with all below it.
-func (t *tree) removeAll(name string) error {
-	if err := t.remove(name, 0); !isErrno(err, unix.EISDIR, unix.EPERM) {
-		return err
-	}
-	return t.in(name, func(dirfd int, base string) error { return tempdir.Remove(procPath(dirfd) + "/" + base) })
-}
-
-// mkdir makes a directory like another one, if nothing is there.
-func (t *tree) mkdir(name string, like *state) error {
-	return t.in(name, func(dirfd int, base string) error {
-		err := unix.Mkdirat(dirfd, base, 0o700)
-		if isErrno(err, unix.EEXIST) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		_ = unix.Fchownat(dirfd, base, int(like.UID), int(like.GID), unix.AT_SYMLINK_NOFOLLOW) // only root can, and needs it
-		return t.chmod(name, uint32(like.Mode.Perm()))
-	})
-}
-
-// whiteout marks that nothing is there.
-func (t *tree) whiteout(name string) error {
-	return t.in(name, func(dirfd int, base string) error {
-		if err := unix.Mknodat(dirfd, base, unix.S_IFCHR, 0); !isErrno(err, unix.EEXIST) {
-			return err
-		}
-		return nil
-	})
-}
-
-// chmod changes the permissions of what is no symbolic link.
-func (t *tree) chmod(name string, mode uint32) error {
-	fd, err := t.open(name, unix.O_PATH|unix.O_NOFOLLOW)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	return chmodFD(fd, mode)
-}
-
-// chmodFD changes permissions by a descriptor of any kind.
-func chmodFD(fd int, mode uint32) error {
-	if s, err := stateOf(fd); err != nil || s.symlink() {
-		return errors.Join(err, unix.EINVAL)
-	}
-	return unix.Fchmodat(unix.AT_FDCWD, procPath(fd), mode, 0)
-}
-
-func (t *tree) clearOpaque(name string) error {
-	fd, err := t.open(name, unix.O_RDONLY|unix.O_DIRECTORY)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	if err := unix.Fremovexattr(fd, opaqueName); !isErrno(err, unix.ENODATA) {
-		return err
-	}
-	return nil
+	return t.upper.Whiteout(p)
 }

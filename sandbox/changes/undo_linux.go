@@ -12,28 +12,31 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/steps"
 )
 
 // begun is a journal that was begun.
 type begun struct {
-	journal *journal
+	journal *steps.Journal
 	when    time.Time
 }
 
-func beginJournal(file string, b begin) (begun, error) {
-	j, err := createJournal(file)
+func beginJournal(file string, b steps.Begin) (begun, error) {
+	j, err := steps.CreateJournal(file)
 	if err != nil {
 		return begun{}, err
 	}
-	if err := j.sync(line{Begin: &b}); err != nil {
-		return begun{}, errors.Join(err, j.file.Close())
+	if err := j.Sync(steps.Line{Begin: &b}); err != nil {
+		return begun{}, errors.Join(err, j.Close())
 	}
 	return begun{j, b.When}, nil
 }
 
 // end says that all is done. Where that cannot be written, recovery does it.
 func (b begun) end() error {
-	_ = b.journal.sync(line{End: &end{When: b.when}})
+	_ = b.journal.Sync(steps.Line{End: &steps.End{When: b.when}})
 	return nil
 }
 
@@ -52,13 +55,13 @@ func (s *Store) Applied() ([]Applied, error) {
 	var list []Applied
 	for _, name := range names {
 		l, u, err := s.readApplied(name)
-		if err != nil || l.end == nil {
+		if err != nil || l.End == nil {
 			continue // it goes on, or cannot be completed yet
 		}
-		a := Applied{ID: applyPrefix + name, Held: l.begin.Held, Target: l.begin.Target, When: l.begin.When, Interrupted: l.end.Interrupted}
-		for _, step := range l.steps {
-			if l.done[step.N] != nil {
-				a.Changes = append(a.Changes, step.change())
+		a := Applied{ID: applyPrefix + name, Held: l.Begin.Held, Target: Target(l.Begin.Target), When: l.Begin.When, Interrupted: l.End.Interrupted}
+		for _, step := range l.Steps {
+			if l.Done[step.N] != nil {
+				a.Changes = append(a.Changes, changeOf(step))
 			}
 		}
 		slices.SortStableFunc(a.Changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
@@ -72,13 +75,13 @@ func (s *Store) Applied() ([]Applied, error) {
 	return list, nil
 }
 
-func (s *Store) readApplied(name string) (*log, undone, error) {
+func (s *Store) readApplied(name string) (*steps.Log, undone, error) {
 	u := undone{Steps: map[int]bool{}}
 	data, err := os.ReadFile(filepath.Join(s.applied(), name, applyJournal))
 	if err != nil {
 		return nil, u, err
 	}
-	l, err := parseJournal(data)
+	l, err := steps.ParseJournal(data)
 	if err != nil {
 		return nil, u, err
 	}
@@ -88,20 +91,20 @@ func (s *Store) readApplied(name string) (*log, undone, error) {
 	return l, u, nil
 }
 
-// change says what a step did.
-func (s *step) change() Change {
+// changeOf says what a step did.
+func changeOf(s *steps.Step) Change {
 	switch {
 	case s.New == nil:
 		return Change{Path: s.Path, Kind: Deleted, Mode: s.Old.Mode}
-	case s.Op == opChmod:
-		return s.made(Mode)
+	case s.Op == steps.OpChmod:
+		return made(s, Mode)
 	case s.Old == nil:
-		return s.made(Added)
+		return made(s, Added)
 	}
-	return s.made(Modified)
+	return made(s, Modified)
 }
 
-func (s *step) made(kind Kind) Change {
+func made(s *steps.Step, kind Kind) Change {
 	return Change{Path: s.Path, Kind: kind, Mode: s.New.Mode, Size: s.New.Size, Digest: s.New.Digest, Link: s.New.Link}
 }
 
@@ -128,69 +131,53 @@ func (s *Store) Undo(ctx context.Context, id string) (Outcome, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Outcome{}, ErrUnknown
-	case err != nil || l.end == nil:
+	case err != nil || l.End == nil:
 		return Outcome{}, errors.Join(ErrState, err)
 	}
-	target, err := openTarget(l.begin.Target.Path, l.begin.Root)
+	target, err := openTarget(l.Begin.Target.Path, l.Begin.Root)
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer target.close()
+	defer target.Close()
 	return s.undo(ctx, dir, l, u, target)
 }
 
-func (s *Store) undo(ctx context.Context, dir string, l *log, u undone, target *tree) (Outcome, error) {
-	var open []*step
-	for _, step := range slices.Backward(l.steps) {
-		if l.done[step.N] != nil && !u.Steps[step.N] {
+func (s *Store) undo(ctx context.Context, dir string, l *steps.Log, u undone, target *files.Tree) (Outcome, error) {
+	var open []*steps.Step
+	for _, step := range slices.Backward(l.Steps) {
+		if l.Done[step.N] != nil && !u.Steps[step.N] {
 			open = append(open, step)
 		}
 	}
 	if len(open) == 0 {
 		return Outcome{}, ErrUndone
 	}
-	again := l.begin
+	again := l.Begin
 	again.When = s.now()
-	b, err := beginJournal(filepath.Join(dir, "undo-"+newName()+journalSuffix), again)
+	b, err := beginJournal(filepath.Join(dir, "undo-"+steps.NewName()+journalSuffix), again)
 	if err != nil {
 		return Outcome{}, errors.Join(ErrState, err)
 	}
-	defer b.journal.file.Close()
+	defer b.journal.Close()
 	outcome, failed := newOutcome(), map[string]bool{}
-	var from *step // whose copy is put
-	t := &transaction{ctx: ctx, target: target, journal: b.journal, original: true, source: func(*step) (*os.File, error) {
+	var from *steps.Step // whose copy is put
+	t := &steps.Transaction{Ctx: ctx, Target: target, Journal: b.journal, Original: true, Source: func(*steps.Step) (*os.File, error) {
 		return os.Open(filepath.Join(dir, keptDir, from.Keep))
 	}}
 	for _, from = range open {
-		reverse := from.reverse(l.done[from.N])
+		reverse := from.Reverse(l.Done[from.N])
 		if failed[from.Path] {
 			continue
 		}
-		if _, err := t.do(reverse); err != nil && !errors.Is(err, errDone) {
+		if err := t.Do(reverse); err != nil && !errors.Is(err, steps.ErrDone) {
 			failed[from.Path] = true
 			outcome.fail(from.Path, err)
 			continue
 		}
 		u.Steps[from.N] = true
-		outcome.Applied = append(outcome.Applied, reverse.change())
+		outcome.Applied = append(outcome.Applied, changeOf(&reverse))
 	}
 	u.When = again.When
-	fault("reverted")
-	return outcome, errors.Join(b.end(), writeJSON(filepath.Join(dir, undoneFile), u, true))
-}
-
-// reverse returns the step that takes back one that was done.
-func (s *step) reverse(d *done) step {
-	back := step{Path: s.Path, Old: d.New, New: s.Old}
-	switch {
-	case s.Op == opChmod:
-		back.Op = opChmod
-	case s.Old != nil:
-		back.Op = opPut
-	case s.New.dir():
-		back.Op = opRmdir
-	default:
-		back.Op = opRemove
-	}
-	return back
+	steps.Fault("reverted")
+	return outcome, errors.Join(b.end(), files.WriteJSON(filepath.Join(dir, undoneFile), u, true))
 }

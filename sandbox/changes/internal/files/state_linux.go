@@ -1,4 +1,4 @@
-package changes
+package files
 
 import (
 	"io/fs"
@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// state is what a file is: what of it changes are about, and what tells one
+// State is what a file is: what of it changes are about, and what tells one
 // state of a file from another without reading it.
-type state struct {
+type State struct {
 	// Mode has the type, and the nine bits of permissions.
 	Mode   fs.FileMode `json:"mode"`
 	Size   int64       `json:"size,omitempty"`   // bytes, of a regular file
@@ -22,65 +22,65 @@ type state struct {
 	UID      uint32 `json:"uid,omitempty"`
 	GID      uint32 `json:"gid,omitempty"`
 
-	links uint64 // names
+	Links uint64 // names
 	rdev  uint64
 }
 
-func (s *state) dir() bool     { return s != nil && s.Mode.IsDir() }
-func (s *state) regular() bool { return s != nil && s.Mode.IsRegular() }
-func (s *state) symlink() bool { return s != nil && s.Mode.Type() == fs.ModeSymlink }
+func (s *State) Dir() bool     { return s != nil && s.Mode.IsDir() }
+func (s *State) Regular() bool { return s != nil && s.Mode.IsRegular() }
+func (s *State) Symlink() bool { return s != nil && s.Mode.Type() == fs.ModeSymlink }
 
-// special reports whether s is none of the three kinds that can be held.
-func (s *state) special() bool {
-	return s != nil && !s.dir() && !s.regular() && !s.symlink()
+// Special reports whether s is none of the three kinds that can be held.
+func (s *State) Special() bool {
+	return s != nil && !s.Dir() && !s.Regular() && !s.Symlink()
 }
 
-// whiteout reports whether s says in an overlay that nothing is there.
-func (s *state) whiteout() bool {
+// Whiteout reports whether s says in an overlay that nothing is there.
+func (s *State) Whiteout() bool {
 	return s.Mode.Type() == fs.ModeDevice|fs.ModeCharDevice && s.rdev == 0
 }
 
-// sameFile reports whether both are one state of one file.
-func (s *state) sameFile(o *state) bool {
+// SameFile reports whether both are one state of one file.
+func (s *State) SameFile(o *State) bool {
 	return s.Inode == o.Inode && s.Size == o.Size && s.Modified == o.Modified && s.Changed == o.Changed && s.Mode == o.Mode
 }
 
-// sameContent reports whether both have one type, content and mode, as far as
+// SameContent reports whether both have one type, content and mode, as far as
 // the digests are known. What is in a directory is not its content.
-func (s *state) sameContent(o *state) bool {
-	return s.Mode == o.Mode && s.sameData(o)
+func (s *State) SameContent(o *State) bool {
+	return s.Mode == o.Mode && s.SameData(o)
 }
 
-// sameData is sameContent without the mode's permissions.
-func (s *state) sameData(o *state) bool {
+// SameData is sameContent without the mode's permissions.
+func (s *State) SameData(o *State) bool {
 	if s.Mode.Type() != o.Mode.Type() || s.Link != o.Link {
 		return false
 	}
-	return !s.regular() || s.Size == o.Size && s.Digest == o.Digest && s.Digest != ""
+	return !s.Regular() || s.Size == o.Size && s.Digest == o.Digest && s.Digest != ""
 }
 
-// stateOf returns the state of an open file, without a digest.
-func stateOf(fd int) (*state, error) {
+// StateOf returns the state of an open file, without a digest.
+func StateOf(fd int) (*State, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, err
 	}
-	s := fromStat(&st)
+	s := FromStat(&st)
 	return s, s.readLink(fd, "")
 }
 
-// stateAt returns the state of a name in a directory, without a digest.
-func stateAt(dirfd int, name string) (*state, error) {
+// StateAt returns the state of a name in a directory, without a digest.
+func StateAt(dirfd int, name string) (*State, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(dirfd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return nil, err
 	}
-	s := fromStat(&st)
+	s := FromStat(&st)
 	return s, s.readLink(dirfd, name)
 }
 
-func (s *state) readLink(dirfd int, name string) error {
-	if !s.symlink() {
+func (s *State) readLink(dirfd int, name string) error {
+	if !s.Symlink() {
 		return nil
 	}
 	target := make([]byte, unix.PathMax)
@@ -96,13 +96,13 @@ var fileTypes = map[uint32]fs.FileMode{
 	unix.S_IFSOCK: fs.ModeSocket, unix.S_IFBLK: fs.ModeDevice, unix.S_IFCHR: fs.ModeDevice | fs.ModeCharDevice,
 }
 
-func fromStat(st *unix.Stat_t) *state {
-	s := &state{
+func FromStat(st *unix.Stat_t) *State {
+	s := &State{
 		Mode:  fileTypes[st.Mode&unix.S_IFMT] | fs.FileMode(st.Mode&0o777),
 		Inode: st.Ino, Modified: st.Mtim.Nano(), Changed: st.Ctim.Nano(), UID: st.Uid, GID: st.Gid,
-		links: uint64(st.Nlink), rdev: st.Rdev, // the types differ by system
+		Links: uint64(st.Nlink), rdev: st.Rdev, // the types differ by system
 	}
-	if s.regular() {
+	if s.Regular() {
 		s.Size = st.Size
 	}
 	return s

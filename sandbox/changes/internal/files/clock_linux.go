@@ -1,4 +1,4 @@
-package changes
+package files
 
 import (
 	"os"
@@ -10,13 +10,13 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
 )
 
-// stamp returns a time, in nanoseconds since 1970, that is later than any which
+// Stamp returns a time, in nanoseconds since 1970, that is later than any which
 // a file has that was changed before the call, and no later than any that a file
 // gets which is changed after it. File systems stamp with a clock that ticks
 // every few milliseconds, so a file in dir is changed until its stamp is
 // another: at once where the kernel has finer stamps when they are looked at,
 // else at the next tick.
-func stamp(dir string) (int64, error) {
+func Stamp(dir string) (int64, error) {
 	file, err := os.OpenFile(filepath.Join(dir, "clock"), os.O_WRONLY|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return 0, err
@@ -26,7 +26,7 @@ func stamp(dir string) (int64, error) {
 		if err := unix.Fchmod(int(file.Fd()), 0o600); err != nil { // changes the status
 			return 0, err
 		}
-		now, err := stateOf(int(file.Fd()))
+		now, err := StateOf(int(file.Fd()))
 		switch {
 		case err != nil:
 			return 0, err
@@ -40,12 +40,12 @@ func stamp(dir string) (int64, error) {
 	}
 }
 
-// stampError is by how much the stamps of a tree can be behind those of this
+// StampError is by how much the stamps of a tree can be behind those of this
 // machine's clock: other machines, and programs that serve file systems, have
 // clocks of their own.
-func stampError(t *tree) int64 {
+func StampError(t *Tree) int64 {
 	var st unix.Statfs_t
-	if err := unix.Fstatfs(t.fd(), &st); err != nil {
+	if err := unix.Fstatfs(t.FD(), &st); err != nil {
 		return int64(filestat.SettleTime)
 	}
 	switch st.Type {

@@ -1,4 +1,4 @@
-package changes
+package steps
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
 )
 
 // lease keeps others from opening a file for writing while its name changes:
@@ -20,7 +22,7 @@ const (
 	leasePause = 5 * time.Millisecond
 )
 
-// lease takes one on what is there. It fails with a [conflict] where somebody has
+// lease takes one on what is there. It fails with a [Conflict] where somebody has
 // the file open for writing, whose next write would get lost. Where there are no
 // leases, as on network file systems, or the file is another user's, it is none.
 func (w *work) lease() (lease, error) {
@@ -32,10 +34,10 @@ func (w *work) lease() (lease, error) {
 		switch {
 		case err == nil:
 			return lease{w.old}, nil
-		case !isErrno(err, unix.EAGAIN):
+		case !files.IsErrno(err, unix.EAGAIN):
 			return lease{}, nil
 		case tries == leaseTries:
-			return lease{}, conflict("another program has it open for writing")
+			return lease{}, Conflict("another program has it open for writing")
 		}
 		time.Sleep(leasePause)
 	}

@@ -1,7 +1,8 @@
-package changes
+package steps
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,140 +13,143 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
 )
 
-// transaction changes files of the user, one step after the other, by a journal.
-type transaction struct {
-	ctx     context.Context
-	target  *tree
-	journal *journal
-	kept    string // directory of the files that are replaced or removed, or empty
-	next    int    // number of the next step
+// Transaction changes files of the user, one step after the other, by a journal.
+type Transaction struct {
+	Ctx     context.Context
+	Target  *files.Tree
+	Journal *Journal
+	Kept    string // directory of the files that are replaced or removed, or empty
+	Next    int    // number of the next step
 	broken  error  // of the journal: nothing is done any more
-	// source opens the new content of a regular file.
-	source func(s *step) (*os.File, error)
-	// original says that what is put was there before: it gets its owner and its
+	// Source opens the new content of a regular file.
+	Source func(s *Step) (*os.File, error)
+	// Original says that what is put was there before: it gets its owner and its
 	// time of modification again.
-	original bool
+	Original bool
 }
 
 // conflict is why the user's file is not what it was to be, and refusal why
 // something could not be done.
 type (
-	conflict string
+	Conflict string
 	refusal  string
 )
 
-func (c conflict) Error() string { return string(c) }
+func (c Conflict) Error() string { return string(c) }
 func (r refusal) Error() string  { return string(r) }
 
-// errDone means that there was nothing to do.
-var errDone = errors.New("done already")
+// ErrDone means that there was nothing to do.
+var ErrDone = errors.New("done already")
 
-// fault is called at each moment at which a test may kill the process.
-var fault = func(string) {}
+// Fault is called at each moment at which a test may kill the process.
+var Fault = func(string) {}
 
 const tempPrefix = ".skills-mcp-"
 
-// do does one step, or nothing. The error is a [conflict], a [refusal] or
-// [errDone].
-func (t *transaction) do(s step) (*done, error) {
+// Do does one step, or nothing. The error is a [Conflict], a [refusal] or
+// [ErrDone].
+func (t *Transaction) Do(s Step) error {
 	if t.broken != nil {
-		return nil, refusal("the journal cannot be written: there may be no space left for the state of skills-mcp")
+		return refusal("the journal cannot be written: there may be no space left for the state of skills-mcp")
 	}
-	if t.ctx.Err() != nil {
-		return nil, refusal("it was canceled before this")
+	if t.Ctx.Err() != nil {
+		return refusal("it was canceled before this")
 	}
 	w, err := t.open(&s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer w.close()
 	if err := t.begin(w); err != nil {
-		return nil, err
+		return err
 	}
-	fault("begun")
+	Fault("begun")
 	if err := w.perform(); err != nil {
-		return nil, t.skip(&s, err)
+		return t.skip(&s, err)
 	}
-	fault("performed")
-	return t.finish(w)
+	Fault("performed")
+	t.finish(w)
+	return nil
 }
 
 // begin keeps what is about to go, and writes to the journal what is about to
 // be done.
-func (t *transaction) begin(w *work) error {
+func (t *Transaction) begin(w *work) error {
 	s := w.step
-	s.N = t.next
-	if s.Op == opPut || s.Op == opRemove {
-		s.Temp = tempPrefix + newName()
+	s.N = t.Next
+	if s.Op == OpPut || s.Op == OpRemove {
+		s.Temp = tempPrefix + NewName()
 	}
-	if t.kept != "" && w.now.regular() && s.Op != opChmod {
+	if t.Kept != "" && w.now.Regular() && s.Op != OpChmod {
 		s.Keep = strconv.Itoa(s.N)
-		if err := w.keep(filepath.Join(t.kept, s.Keep)); err != nil {
+		if err := w.keep(filepath.Join(t.Kept, s.Keep)); err != nil {
 			return err
 		}
 	}
-	fault("kept")
+	Fault("kept")
 	if s.Old != nil {
 		is := *w.now
 		is.Digest = s.Old.Digest
 		s.Old = &is
 	}
-	t.next++
-	if err := t.journal.sync(line{Step: s}); err != nil {
+	t.Next++
+	if err := t.Journal.Sync(Line{Step: s}); err != nil {
 		t.broken = err
-		return refusal("the journal cannot be written: " + reason(err))
+		return refusal("the journal cannot be written: " + files.Reason(err))
 	}
 	return nil
 }
 
 // skip writes that a step was not done.
-func (t *transaction) skip(s *step, why error) error {
-	if err := t.journal.write(line{Skip: &skip{s.N}}); err != nil {
+func (t *Transaction) skip(s *Step, why error) error {
+	if err := t.Journal.write(Line{Skip: &skip{s.N}}); err != nil {
 		t.broken = err
 	}
 	return why
 }
 
-// finish writes what the path is now.
-func (t *transaction) finish(w *work) (*done, error) {
-	d := &done{N: w.step.N}
+// finish writes what the path is now. Where that cannot be written, recovery
+// sees it.
+func (t *Transaction) finish(w *work) {
+	d := &Done{N: w.step.N}
 	if w.step.New != nil {
-		now, err := stateAt(w.dirfd(), w.base)
+		now, err := files.StateAt(w.dirfd(), w.base)
 		if err != nil { // the user was quick
 			now = w.step.New
 		}
 		now.Digest = w.step.New.Digest
 		d.New = now
 	}
-	if err := t.journal.write(line{Done: d}); err != nil {
-		t.broken = err // recovery sees what was done
+	if err := t.Journal.write(Line{Done: d}); err != nil {
+		t.broken = err
 	}
-	fault("done")
-	return d, nil
+	Fault("done")
 }
 
 // work is a step with what it needs open.
 type work struct {
-	*transaction
-	step *step
-	dir  *os.File // of the path
-	base string   // its name there
-	now  *state   // what is there; nil is nothing
-	old  *os.File // that, if it is a regular file
+	*Transaction
+	step *Step
+	dir  *os.File     // of the path
+	base string       // its name there
+	now  *files.State // what is there; nil is nothing
+	old  *os.File     // that, if it is a regular file
 }
 
 // open looks whether the path is as it is to be.
-func (t *transaction) open(s *step) (*work, error) {
-	dir, base, err := t.target.parent(s.Path)
-	if missing(err) && s.New == nil {
-		return nil, errDone
+func (t *Transaction) open(s *Step) (*work, error) {
+	dir, base, err := t.Target.Parent(s.Path)
+	if files.Missing(err) && s.New == nil {
+		return nil, ErrDone
 	}
 	if err != nil {
 		return nil, refuse(err)
 	}
-	w := &work{transaction: t, step: s, dir: dir, base: base}
+	w := &work{Transaction: t, step: s, dir: dir, base: base}
 	if err := w.look(); err != nil {
 		w.close()
 		return nil, err
@@ -154,10 +158,10 @@ func (t *transaction) open(s *step) (*work, error) {
 }
 
 func refuse(err error) error {
-	if missing(err) {
-		return conflict(reason(err))
+	if files.Missing(err) {
+		return Conflict(files.Reason(err))
 	}
-	return refusal(reason(err))
+	return refusal(files.Reason(err))
 }
 
 func (w *work) dirfd() int { return int(w.dir.Fd()) }
@@ -170,23 +174,23 @@ func (w *work) close() {
 }
 
 func (w *work) look() error {
-	now, err := w.target.stat(w.step.Path)
-	if err != nil && !missing(err) {
+	now, err := w.Target.Stat(w.step.Path)
+	if err != nil && !files.Missing(err) {
 		return refuse(err)
 	}
 	if err == nil {
 		w.now = now
 	}
-	if w.target.is(w.step.Path, w.now, w.step.New) {
-		return errDone
+	if w.Target.Is(w.step.Path, w.now, w.step.New) {
+		return ErrDone
 	}
-	if !w.target.is(w.step.Path, w.now, w.step.Old) {
-		return conflict(differs(w.now, w.step.Old))
+	if !w.Target.Is(w.step.Path, w.now, w.step.Old) {
+		return Conflict(Differs(w.now, w.step.Old))
 	}
 	if err := w.mayWrite(); err != nil {
 		return err
 	}
-	if w.now.regular() && w.step.Op != opChmod {
+	if w.now.Regular() && w.step.Op != OpChmod {
 		return w.openOld()
 	}
 	return nil
@@ -194,8 +198,8 @@ func (w *work) look() error {
 
 // mayWrite holds root to what the user said of a directory: the kernel does not.
 func (w *work) mayWrite() error {
-	dir, err := stateOf(w.dirfd())
-	if err == nil && dir.Mode&0o222 == 0 && w.step.Op != opChmod {
+	dir, err := files.StateOf(w.dirfd())
+	if err == nil && dir.Mode&0o222 == 0 && w.step.Op != OpChmod {
 		return refusal("its directory is read-only")
 	}
 	return err
@@ -203,7 +207,7 @@ func (w *work) mayWrite() error {
 
 func (w *work) openOld() error {
 	fd, err := unix.Openat(w.dirfd(), w.base, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if isErrno(err, unix.EACCES) {
+	if files.IsErrno(err, unix.EACCES) {
 		return refusal("it cannot be read, so that it could not be brought back")
 	}
 	if err != nil {
@@ -217,12 +221,12 @@ const raced = "it is being changed at this moment"
 
 // checkOld makes sure that the open file is what was looked at, and still is.
 func (w *work) checkOld() error {
-	now, err := stateOf(int(w.old.Fd()))
+	now, err := files.StateOf(int(w.old.Fd()))
 	if err != nil {
 		return refuse(err)
 	}
-	if !now.sameFile(w.now) {
-		return conflict(raced)
+	if !now.SameFile(w.now) {
+		return Conflict(raced)
 	}
 	return nil
 }
@@ -232,7 +236,7 @@ func (w *work) checkOld() error {
 func (w *work) keep(name string) error {
 	kept, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return refusal("a copy of it cannot be kept: " + reason(err))
+		return refusal("a copy of it cannot be kept: " + files.Reason(err))
 	}
 	defer kept.Close()
 	if err = unix.IoctlFileClone(int(kept.Fd()), int(w.old.Fd())); err != nil {
@@ -243,7 +247,7 @@ func (w *work) keep(name string) error {
 		err = kept.Sync()
 	}
 	if err != nil {
-		return refusal("a copy of it cannot be kept: " + reason(err))
+		return refusal("a copy of it cannot be kept: " + files.Reason(err))
 	}
 	if w.step.Old.Digest == "" {
 		hash := sha256.New()
@@ -251,7 +255,7 @@ func (w *work) keep(name string) error {
 			return refuse(err)
 		}
 		was := *w.step.Old
-		was.Digest = digestPrefix + hex.EncodeToString(hash.Sum(nil))
+		was.Digest = files.DigestPrefix + hex.EncodeToString(hash.Sum(nil))
 		w.step.Old = &was
 	}
 	return w.checkOld()
@@ -260,11 +264,11 @@ func (w *work) keep(name string) error {
 // perform does the step, or leaves all as it was.
 func (w *work) perform() error {
 	switch w.step.Op {
-	case opPut:
+	case OpPut:
 		return w.put()
-	case opRemove:
+	case OpRemove:
 		return w.remove()
-	case opRmdir:
+	case OpRmdir:
 		return w.rmdir()
 	default:
 		return w.chmod()
@@ -275,8 +279,8 @@ const notEmpty = "the directory holds what stays: what programs did not see, or 
 
 func (w *work) rmdir() error {
 	err := unix.Unlinkat(w.dirfd(), w.base, unix.AT_REMOVEDIR)
-	if isErrno(err, unix.ENOTEMPTY, unix.EEXIST) {
-		return conflict(notEmpty)
+	if files.IsErrno(err, unix.ENOTEMPTY, unix.EEXIST) {
+		return Conflict(notEmpty)
 	}
 	if err != nil {
 		return refuse(err)
@@ -294,14 +298,14 @@ func (w *work) chmod() error {
 	if err := unix.Fstat(fd, &st); err != nil {
 		return refuse(err)
 	}
-	now := fromStat(&st)
+	now := files.FromStat(&st)
 	switch {
 	case now.Inode != w.now.Inode || now.Mode != w.now.Mode:
-		return conflict(raced)
-	case now.regular() && now.links > 1:
+		return Conflict(raced)
+	case now.Regular() && now.Links > 1:
 		return refusal("it has other names, hard links, whose permissions would change too")
 	}
-	if err := chmodFD(fd, st.Mode&0o7000|uint32(w.step.New.Mode.Perm())); err != nil {
+	if err := files.ChmodFD(fd, st.Mode&0o7000|uint32(w.step.New.Mode.Perm())); err != nil {
 		return refuse(err)
 	}
 	return nil
@@ -316,13 +320,13 @@ func (w *work) syncDir() error {
 func (w *work) put() error {
 	inode, err := w.make()
 	if err == nil {
-		fault("made")
-		if err = w.journal.write(line{Temp: &temp{w.step.N, inode}}); err != nil {
-			w.broken, err = err, refusal("the journal cannot be written: "+reason(err))
+		Fault("made")
+		if err = w.Journal.write(Line{Temp: &temp{w.step.N, inode}}); err != nil {
+			w.broken, err = err, refusal("the journal cannot be written: "+files.Reason(err))
 		}
 	}
 	if err == nil {
-		fault("noted")
+		Fault("noted")
 		err = w.place(inode)
 	}
 	if err != nil {
@@ -334,7 +338,7 @@ func (w *work) put() error {
 // removeTemp removes what was made under a temporary name, if that is what has
 // it. An inode of zero is any.
 func removeTemp(dirfd int, name string, inode uint64) {
-	is, err := stateAt(dirfd, name)
+	is, err := files.StateAt(dirfd, name)
 	if err != nil || inode != 0 && is.Inode != inode {
 		return
 	}
@@ -342,8 +346,8 @@ func removeTemp(dirfd int, name string, inode uint64) {
 }
 
 // unlink removes a file, or a directory that is empty.
-func unlink(dirfd int, name string, is *state) error {
-	if is.dir() {
+func unlink(dirfd int, name string, is *files.State) error {
+	if is.Dir() {
 		return unix.Unlinkat(dirfd, name, unix.AT_REMOVEDIR)
 	}
 	return unix.Unlinkat(dirfd, name, 0)
@@ -352,9 +356,9 @@ func unlink(dirfd int, name string, is *state) error {
 // make makes what is new under the temporary name.
 func (w *work) make() (inode uint64, err error) {
 	switch s := w.step.New; {
-	case s.dir():
+	case s.Dir():
 		err = w.makeDir()
-	case s.symlink():
+	case s.Symlink():
 		err = unix.Symlinkat(s.Link, w.dirfd(), w.step.Temp)
 	default:
 		err = w.makeFile()
@@ -366,7 +370,7 @@ func (w *work) make() (inode uint64, err error) {
 		}
 		return 0, refuse(err)
 	}
-	made, err := stateAt(w.dirfd(), w.step.Temp)
+	made, err := files.StateAt(w.dirfd(), w.step.Temp)
 	if err != nil {
 		return 0, refuse(err)
 	}
@@ -398,8 +402,8 @@ func (w *work) makeFile() error {
 	}
 	made := os.NewFile(uintptr(fd), w.step.Temp)
 	defer made.Close()
-	fault("created")
-	source, err := w.source(w.step)
+	Fault("created")
+	source, err := w.Source(w.step)
 	if err != nil {
 		return err
 	}
@@ -409,12 +413,12 @@ func (w *work) makeFile() error {
 	if err != nil {
 		return err
 	}
-	if n != w.step.New.Size || digestPrefix+hex.EncodeToString(hash.Sum(nil)) != w.step.New.Digest {
+	if n != w.step.New.Size || files.DigestPrefix+hex.EncodeToString(hash.Sum(nil)) != w.step.New.Digest {
 		return refusal("what is held changed since it was looked at")
 	}
-	fault("copied")
+	Fault("copied")
 	w.giveOwner(made)
-	if w.original {
+	if w.Original {
 		copyAttributes(source, made)
 	} else if w.old != nil {
 		copyAttributes(w.old, made)
@@ -422,7 +426,7 @@ func (w *work) makeFile() error {
 	if err := made.Chmod(w.step.New.Mode.Perm()); err != nil {
 		return err
 	}
-	if w.original {
+	if w.Original {
 		at := unix.NsecToTimespec(w.step.New.Modified)
 		if err := unix.UtimesNanoAt(w.dirfd(), w.step.Temp, []unix.Timespec{at, at}, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 			return err
@@ -434,14 +438,14 @@ func (w *work) makeFile() error {
 // giveOwner makes what is new belong to whom it is to belong to, where this
 // process may do that.
 func (w *work) giveOwner(made *os.File) {
-	like, err := stateOf(w.dirfd())
+	like, err := files.StateOf(w.dirfd())
 	if w.now != nil {
 		like = w.now
 	}
-	if w.original {
+	if w.Original {
 		like = w.step.New
 	}
-	is, errMade := stateOf(int(made.Fd()))
+	is, errMade := files.StateOf(int(made.Fd()))
 	if err != nil || errMade != nil || is.UID == like.UID && is.GID == like.GID {
 		return
 	}
@@ -453,9 +457,9 @@ func (w *work) giveOwner(made *os.File) {
 // place gives the new file its name.
 func (w *work) place(inode uint64) error {
 	if w.now == nil {
-		if err := renameNew(w.dirfd(), w.step.Temp, w.base, w.step.New.dir()); err != nil {
-			if isErrno(err, unix.EEXIST, unix.ENOTEMPTY, unix.ENOTDIR, unix.EISDIR) {
-				return conflict(differs(w.step.New, nil))
+		if err := renameNew(w.dirfd(), w.step.Temp, w.base, w.step.New.Dir()); err != nil {
+			if files.IsErrno(err, unix.EEXIST, unix.ENOTEMPTY, unix.ENOTDIR, unix.EISDIR) {
+				return Conflict(Differs(w.step.New, nil))
 			}
 			return refuse(err)
 		}
@@ -469,9 +473,9 @@ func (w *work) place(inode uint64) error {
 	if err := w.checkName(); err != nil {
 		return err
 	}
-	fault("checked")
+	Fault("checked")
 	err = unix.Renameat2(w.dirfd(), w.step.Temp, w.dirfd(), w.base, unix.RENAME_EXCHANGE)
-	if isErrno(err, unix.EINVAL, unix.ENOSYS) { // the file system cannot: its last look was a moment ago
+	if files.IsErrno(err, unix.EINVAL, unix.ENOSYS) { // the file system cannot: its last look was a moment ago
 		err = unix.Renameat(w.dirfd(), w.step.Temp, w.dirfd(), w.base)
 		if err == nil {
 			return w.syncDir()
@@ -480,26 +484,26 @@ func (w *work) place(inode uint64) error {
 	if err != nil {
 		return refuse(err)
 	}
-	fault("exchanged")
+	Fault("exchanged")
 	if !w.cameOut() || held.broken() {
 		return w.swapBack(inode)
 	}
 	if err := unlink(w.dirfd(), w.step.Temp, w.now); err != nil {
 		back := w.swapBack(inode)
-		if isErrno(err, unix.ENOTEMPTY, unix.EEXIST) {
-			return conflict(notEmpty)
+		if files.IsErrno(err, unix.ENOTEMPTY, unix.EEXIST) {
+			return Conflict(notEmpty)
 		}
 		return back
 	}
-	fault("unlinked")
+	Fault("unlinked")
 	return w.syncDir()
 }
 
 // checkName makes sure that the name is still that of what was looked at.
 func (w *work) checkName() error {
-	now, err := stateAt(w.dirfd(), w.base)
-	if err != nil || !now.sameFile(w.now) {
-		return conflict(raced)
+	now, err := files.StateAt(w.dirfd(), w.base)
+	if err != nil || !now.SameFile(w.now) {
+		return Conflict(raced)
 	}
 	return nil
 }
@@ -507,31 +511,31 @@ func (w *work) checkName() error {
 // cameOut reports whether what has the temporary name now is what was looked
 // at. To change its name has changed the time of its status.
 func (w *work) cameOut() bool {
-	out, err := stateAt(w.dirfd(), w.step.Temp)
+	out, err := files.StateAt(w.dirfd(), w.step.Temp)
 	if err != nil {
 		return false
 	}
 	out.Changed = w.now.Changed
-	return out.sameFile(w.now) && out.Link == w.now.Link
+	return out.SameFile(w.now) && out.Link == w.now.Link
 }
 
 // swapBack changes the names back, since what came out was not what was looked
 // at. It may be replaced meanwhile, again and again.
 func (w *work) swapBack(inode uint64) error {
 	for range 100 {
-		fault("swapping")
+		Fault("swapping")
 		err := unix.Renameat2(w.dirfd(), w.step.Temp, w.dirfd(), w.base, unix.RENAME_EXCHANGE)
-		if isErrno(err, unix.ENOENT) { // it was removed: what came out is what there is
+		if files.IsErrno(err, unix.ENOENT) { // it was removed: what came out is what there is
 			err = renameNew(w.dirfd(), w.step.Temp, w.base, false)
 			if err == nil {
-				return conflict(raced)
+				return Conflict(raced)
 			}
 		}
 		if err != nil {
 			continue
 		}
-		if out, err := stateAt(w.dirfd(), w.step.Temp); err == nil && out.Inode == inode {
-			return conflict(raced) // put removes it
+		if out, err := files.StateAt(w.dirfd(), w.step.Temp); err == nil && out.Inode == inode {
+			return Conflict(raced) // put removes it
 		}
 	}
 	return w.rescue()
@@ -544,13 +548,13 @@ func (w *work) rescue() error {
 	if err != nil {
 		return refusal(raced)
 	}
-	return conflict(fmt.Sprintf("it kept changing; one state of it is saved beside it as %q", saved))
+	return Conflict(fmt.Sprintf("it kept changing; one state of it is saved beside it as %q", saved))
 }
 
 func rescue(dirfd int, temp, base string) (saved string, err error) {
-	saved = base + ".saved-" + newName()
-	if err := renameNew(dirfd, temp, saved, false); isErrno(err, unix.ENAMETOOLONG) {
-		saved = "saved-" + newName()
+	saved = base + ".saved-" + NewName()
+	if err := renameNew(dirfd, temp, saved, false); files.IsErrno(err, unix.ENAMETOOLONG) {
+		saved = "saved-" + NewName()
 		return saved, renameNew(dirfd, temp, saved, false)
 	} else {
 		return saved, err
@@ -567,21 +571,21 @@ func (w *work) remove() error {
 	if err := w.checkName(); err != nil {
 		return err
 	}
-	fault("checked")
+	Fault("checked")
 	if err := renameNew(w.dirfd(), w.base, w.step.Temp, false); err != nil {
 		return refuse(err)
 	}
-	fault("moved")
+	Fault("moved")
 	if !w.cameOut() || held.broken() {
 		if err := renameNew(w.dirfd(), w.step.Temp, w.base, false); err != nil {
 			return w.rescue()
 		}
-		return conflict(raced)
+		return Conflict(raced)
 	}
 	if err := unix.Unlinkat(w.dirfd(), w.step.Temp, 0); err != nil {
 		return errors.Join(renameNew(w.dirfd(), w.step.Temp, w.base, false), refuse(err))
 	}
-	fault("unlinked")
+	Fault("unlinked")
 	return w.syncDir()
 }
 
@@ -590,7 +594,7 @@ func (w *work) remove() error {
 // empty one.
 func renameNew(dirfd int, from, to string, dir bool) error {
 	err := unix.Renameat2(dirfd, from, dirfd, to, unix.RENAME_NOREPLACE)
-	if !isErrno(err, unix.EINVAL, unix.ENOSYS) {
+	if !files.IsErrno(err, unix.EINVAL, unix.ENOSYS) {
 		return err
 	}
 	if dir {
@@ -600,4 +604,22 @@ func renameNew(dirfd int, from, to string, dir bool) error {
 		return err
 	}
 	return unix.Unlinkat(dirfd, from, 0)
+}
+
+// Differs says what the user did since.
+func Differs(now, base *files.State) string {
+	switch {
+	case now == nil:
+		return "it was removed since programs saw it"
+	case base == nil:
+		return "it is there now, and was not when programs made it"
+	}
+	return "it was changed since programs saw it"
+}
+
+// NewName returns the name of something new: 16 hex digits.
+func NewName() string {
+	random := make([]byte, 8)
+	rand.Read(random) // never fails
+	return hex.EncodeToString(random)
 }

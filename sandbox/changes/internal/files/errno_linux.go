@@ -1,15 +1,13 @@
-package changes
+package files
 
 import (
 	"errors"
-	"syscall"
+	"io/fs"
 
 	"golang.org/x/sys/unix"
 )
 
-const notDir = unix.ENOTDIR
-
-func isErrno(err error, errno ...unix.Errno) bool {
+func IsErrno(err error, errno ...unix.Errno) bool {
 	for _, e := range errno {
 		if errors.Is(err, e) {
 			return true
@@ -18,8 +16,13 @@ func isErrno(err error, errno ...unix.Errno) bool {
 	return false
 }
 
-// reason says in one sentence why something could not be done, without a path.
-func reason(err error) string {
+// Missing reports whether an error says that something is not there.
+func Missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || IsErrno(err, unix.ENOTDIR)
+}
+
+// Reason says in one sentence why something could not be done, without a path.
+func Reason(err error) string {
 	for _, known := range []struct {
 		errno unix.Errno
 		text  string
@@ -44,11 +47,8 @@ func reason(err error) string {
 			return known.text
 		}
 	}
-	if errors.Is(err, errChanging) {
+	if errors.Is(err, ErrChanging) {
 		return "it changes while it is read"
 	}
 	return "reading or writing failed"
 }
-
-// unixStat is what [fs.FileInfo] has of the system.
-type unixStat = syscall.Stat_t
