@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
@@ -98,18 +99,10 @@ func (a *Access) settle(ctx context.Context, l *loan) *ChangeSet {
 	held, err := l.set.Held(ctx, judge)
 	if err == nil {
 		if paths := free(l.of, held); len(paths) > 0 {
-			var outcome changes.Outcome
-			outcome, err = l.set.Apply(ctx, held.ID, paths, judge)
-			if err == nil {
-				held = outcome.Remaining
-				set.Applied, set.Conflicts, set.Undo = outcome.Applied, outcome.Conflicts, outcome.Undo
-			}
-			if stale := (*changes.StaleError)(nil); errors.As(err, &stale) { // another run has changed it
-				held, err = stale.Held, nil
-			}
+			held, err = set.apply(ctx, l.set, held, paths, judge)
 		}
 	}
-	if err != nil {
+	if err = errors.Join(l.late, err); err != nil {
 		a.log.Warn("changes cannot be looked at or applied", "path", l.of.Path, "error", err)
 		set.Fault = sentence(err)
 	}
@@ -120,6 +113,28 @@ func (a *Access) settle(ctx context.Context, l *loan) *ChangeSet {
 	set.Held, set.Omitted = bounded(held.Files, held.OmittedFiles)
 	set.Refused, set.RefusedOmitted = bounded(held.Refused, held.OmittedRefused)
 	return set
+}
+
+// settleTimeout is how long changes that need no consent wait for other runs that
+// use the same set. The last of these applies them.
+const settleTimeout = time.Second
+
+// apply applies what is held at paths, and returns what is held then.
+func (s *ChangeSet) apply(ctx context.Context, set *changes.Set, held changes.Held, paths []string, judge changes.Judge) (changes.Held, error) {
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	outcome, err := set.Apply(ctx, held.ID, paths, judge)
+	stale := (*changes.StaleError)(nil)
+	switch {
+	case errors.As(err, &stale): // another run has changed it meanwhile
+		return stale.Held, nil
+	case errors.Is(err, changes.ErrBusy):
+		return held, nil
+	case err != nil:
+		return held, err
+	}
+	s.Applied, s.Conflicts, s.Undo = outcome.Applied, outcome.Conflicts, outcome.Undo
+	return outcome.Remaining, nil
 }
 
 // free returns what of the held changes is applied without asking.

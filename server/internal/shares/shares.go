@@ -9,7 +9,6 @@ package shares
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"sync"
@@ -122,6 +121,7 @@ type loan struct {
 	share   sandbox.Share
 	release []func() error
 	fault   error // why it is not lent
+	late    error // why it is not known what the run changed
 }
 
 // Lend lends all directories to a run in a workspace, for a skill. What cannot
@@ -262,7 +262,7 @@ func (l *Lease) Release() {
 	for _, lent := range l.loans {
 		if err := lent.end(); err != nil {
 			l.access.log.Error("what a run changed cannot be noted", "path", lent.of.Path, "error", err)
-			lent.fault = fmt.Errorf("what it changed cannot be noted: %w", err)
+			lent.late = err
 		}
 	}
 }
