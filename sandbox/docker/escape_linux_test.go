@@ -39,6 +39,49 @@ func TestEscapesPodman(t *testing.T) {
 	tryToEscape(t, backend, "podman")
 }
 
+// Nothing gets at what a project hides or at what in it is the user's, in whatever
+// way it is shown.
+func TestEscapesFromProject(t *testing.T) {
+	t.Parallel()
+	tryProject(t, openUntilEnd(t), "docker")
+}
+
+func TestEscapesFromProjectWithCopies(t *testing.T) {
+	t.Parallel()
+	testenv.Variant(t, "the attempts on a project that is sent")
+	tryProject(t, openCopying(t), "docker, copies")
+}
+
+func TestEscapesFromProjectByCopies(t *testing.T) {
+	t.Parallel()
+	testenv.Variant(t, "the attempts on a project that is bound as a copy")
+	backend := openUntilEnd(t)
+	backend.DoWithoutOverlays()
+	tryProject(t, backend, "")
+}
+
+func TestEscapesFromProjectPodman(t *testing.T) {
+	testenv.Variant(t, "the attempts on a project in another engine")
+	backend := openPodman(t, servePodman(t))
+	defer backend.Close()
+	tryProject(t, backend, "podman")
+}
+
+// tryProject makes all attempts on a project, and holds a column of ESCAPES.md to
+// them, if it has one.
+func tryProject(t *testing.T, backend sandbox.Backend, column string) {
+	t.Helper()
+	outcomes := escape.TryProject(t, backend)
+	for name, of := range outcomes {
+		if of[0] != escape.Blocked {
+			t.Errorf("%s is %s", name, of[0])
+		}
+	}
+	if os.Geteuid() == 0 && column != "" {
+		escape.CompareTable(t, "../ESCAPES.md", *update, outcomes, column)
+	}
+}
+
 // tryToEscape makes all attempts, and holds a column of ESCAPES.md to them.
 func tryToEscape(t *testing.T, backend sandbox.Backend, column string) {
 	t.Helper()

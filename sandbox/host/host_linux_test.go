@@ -86,7 +86,7 @@ func TestPathIsFixed(t *testing.T) {
 		t.Errorf("PATH is %q", got)
 	}
 	for _, name := range []string{"./only-here", "../only-here", "sub/only-here", "relative"} {
-		_, err := backend.Run(t.Context(), sandbox.Spec{Argv: []string{name}, Workspace: bin})
+		_, err := backend.Run(t.Context(), sandbox.Spec{Argv: []string{name}, Workspace: t.TempDir()})
 		var setup *sandbox.SetupError
 		if !errors.As(err, &setup) || setup.Rule != "program-missing" {
 			t.Errorf("%s: %v", name, err)

@@ -52,26 +52,30 @@ func projectAttempts() []Attempt {
 	})
 }
 
-// TryProject makes attempts on a project, first in a plain subprocess and then in a
-// backend, and returns their outcomes. It is an error if one cannot be shown, or if
-// what the backend gave was no access to review.
-func TryProject(t *testing.T, backend sandbox.Backend) map[string]Outcome {
+// TryProject makes attempts on a project, first in a plain subprocess and then in
+// each of the backends, and returns their outcomes, in the order of the backends.
+// It is an error if one cannot be shown, or if what a backend gave was no access to
+// review.
+func TryProject(t *testing.T, backends ...sandbox.Backend) map[string][]Outcome {
 	t.Helper()
 	s := newScene(t)
-	outcomes := make(map[string]Outcome)
+	s.prepare = s.project
+	outcomes := make(map[string][]Outcome)
 	for _, attempt := range projectAttempts() {
 		if attempt.Root && os.Geteuid() != 0 {
 			continue
 		}
-		s.prepare = s.project
 		if shown, said := s.bare(t, attempt); !shown {
 			t.Errorf("%s does not succeed without a sandbox, and shows nothing: %s", attempt.Name, said)
 			continue
 		}
-		outcomes[attempt.Name] = Blocked
-		if open, said := s.contained(t, backend, attempt); open {
-			outcomes[attempt.Name] = Open
-			t.Logf("%s: %s", attempt.Name, said)
+		for _, backend := range backends {
+			outcome := Blocked
+			if open, said := s.contained(t, backend, attempt); open {
+				outcome = Open
+				t.Logf("%s: %s", attempt.Name, said)
+			}
+			outcomes[attempt.Name] = append(outcomes[attempt.Name], outcome)
 		}
 	}
 	return outcomes

@@ -1,6 +1,7 @@
 package escape
 
 import (
+	stdcmp "cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -20,10 +21,11 @@ type table struct {
 // fixedColumns are those before the sandboxes'.
 const fixedColumns = 2
 
-// CompareTable holds the table of a page to what was found: the outcomes of
-// [Try] for the sandboxes of these headings. The columns of others, and what is
-// around the table, is left alone; so is what could not be shown here but was
-// shown on another machine. If update is set, the page is rewritten instead.
+// CompareTable holds the table of a page to what was found: the outcomes of [Try]
+// or [TryProject] for the sandboxes of these headings. The rows of other attempts,
+// the columns of other sandboxes, and what is around the table, is left alone; so
+// is what could not be shown here but was shown on another machine. If update is
+// set, the page is rewritten instead.
 func CompareTable(t *testing.T, page string, update bool, outcomes map[string][]Outcome, headings ...string) {
 	t.Helper()
 	content, err := os.ReadFile(page)
@@ -83,7 +85,10 @@ func (t *table) set(heading string, outcomes map[string][]Outcome, number int) {
 	if !slices.Contains(t.headings, heading) {
 		t.headings = append(t.headings, heading)
 	}
-	for _, attempt := range Attempts() {
+	for _, attempt := range rows() {
+		if outcomes[attempt.Name] == nil {
+			continue
+		}
 		row := t.cells[attempt.title()]
 		if row == nil {
 			row = make(map[string]string)
@@ -94,6 +99,9 @@ func (t *table) set(heading string, outcomes map[string][]Outcome, number int) {
 		}
 	}
 }
+
+// rows are the attempts that a table has.
+func rows() []Attempt { return append(Attempts(), projectAttempts()...) }
 
 func (o Outcome) cell() string {
 	if o == Open {
@@ -114,10 +122,10 @@ func (t table) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "| attempt | about | %s |\n|---|---|%s\n",
 		strings.Join(t.headings, " | "), strings.Repeat("---|", len(t.headings)))
-	for _, attempt := range Attempts() {
+	for _, attempt := range rows() {
 		fmt.Fprintf(&text, "| %s | %s |", attempt.title(), attempt.Group)
 		for _, heading := range t.headings {
-			fmt.Fprintf(&text, " %s |", t.cells[attempt.title()][heading])
+			fmt.Fprintf(&text, " %s |", stdcmp.Or(t.cells[attempt.title()][heading], NotShown.cell()))
 		}
 		text.WriteByte('\n')
 	}
