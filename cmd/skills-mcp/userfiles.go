@@ -231,7 +231,7 @@ func (u *userFiles) addFiles(files map[string][]project.Share) error {
 			return err
 		}
 		u.closeLater(view)
-		u.shares.Others = append(u.shares.Others, server.SharedDirectory{Path: dir, Mode: modeOf(shares[0]), Rules: u.rules, View: view})
+		u.shares.Others = append(u.shares.Others, server.SharedDirectory{Path: dir, Mode: modeOf(shares[0]), Rules: u.rules, View: view, Files: names})
 	}
 	slices.SortFunc(u.shares.Others, func(a, b server.SharedDirectory) int {
 		if a.Path < b.Path {

@@ -58,6 +58,10 @@ type Target struct {
 	Label     string `json:"label,omitempty"`
 	Skill     string `json:"skill,omitempty"`
 	Workspace string `json:"workspace,omitempty"`
+	// Files are the names of the regular files that programs see where they do
+	// not see the whole directory: all else in the set is refused. If empty, they
+	// see it all.
+	Files []string `json:"files,omitempty"`
 }
 
 // Kind is what happened to a path.

@@ -154,6 +154,9 @@ func (l *look) refusal(i *item, c Change) string {
 	if i.Base.Special() {
 		return "the user's is a device, a FIFO or a socket"
 	}
+	if why := l.set.identity.Target.excludes(c); why != "" {
+		return why
+	}
 	if l.judge != nil {
 		if why := l.judge(i.Path, c); why != "" {
 			return why
@@ -161,6 +164,19 @@ func (l *look) refusal(i *item, c Change) string {
 	}
 	if c.Kind != Deleted && i.Now.Symlink() {
 		return l.refuseLink(i, c)
+	}
+	return ""
+}
+
+// excludes says why a change is none of what programs were shown of the target.
+func (t Target) excludes(c Change) string {
+	switch {
+	case len(t.Files) == 0:
+		return ""
+	case !slices.Contains(t.Files, c.Path):
+		return "only single files of the directory are shared, and it is none of them"
+	case c.Kind != Deleted && !c.Mode.IsRegular():
+		return "it is shared as a file, and would be one no more"
 	}
 	return ""
 }

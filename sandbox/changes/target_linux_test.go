@@ -251,3 +251,53 @@ func TestUndoLeavesWhatIsNewer(t *testing.T) {
 	}
 	want(t, "again", lines(again), "added src/a.go", "conflict README.md: it was changed since programs saw it", "deleted docs")
 }
+
+// Of a directory of which programs saw single files, nothing else changes: they
+// saw nothing of it, and it was not shared.
+func TestOnlyFilesOfTarget(t *testing.T) {
+	t.Parallel()
+	f := setUp(t, map[string]string{"shared": "old", "link": "old", "dir": "old", "gone": "old", "other": "mine", "sub/file": "mine"})
+	target := changes.Target{Path: f.project, Files: []string{"dir", "gone", "link", "shared"}}
+	var err error
+	f.set.Close()
+	if f.set, err = f.store.New(target); err != nil {
+		t.Fatal(err)
+	}
+	f.run(func(u upper) {
+		u.write("shared", "new")
+		u.symlink("other", "link")
+		u.whiteout("dir")
+		u.whiteout("gone")
+		u.write("other", "theirs")
+		u.write("new", "theirs")
+		u.whiteout("sub")
+	})
+	want := "deleted dir, deleted gone, modified shared"
+	held := f.held()
+	f.set.Close()
+	if f.set, err = f.store.Open(held.ID); err != nil { // as who applies it later does
+		t.Fatal(err)
+	}
+	held = f.held()
+	var got []string
+	for _, c := range held.Files {
+		got = append(got, string(c.Kind)+" "+c.Path)
+	}
+	if strings.Join(got, ", ") != want || len(held.Refused) != 5 {
+		t.Errorf("held %q, refused %v", got, held.Refused)
+	}
+	if diff, err := f.set.Diff(t.Context(), changes.DiffOptions{}); err != nil || strings.Contains(diff.Text, "mine") {
+		t.Errorf("the diff shows what was not shared: %v\n%s", err, diff.Text)
+	}
+	if outcome := f.apply(); len(outcome.Applied) != 3 {
+		t.Errorf("applied %v", outcome.Applied)
+	}
+	for name, want := range map[string]string{"shared": "new", "link": "old", "other": "mine", "sub/file": "mine"} {
+		if got, err := os.ReadFile(filepath.Join(f.project, name)); err != nil || string(got) != want {
+			t.Errorf("%s holds %q: %v", name, got, err)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(f.project, "new")); err == nil {
+		t.Error("a file was added beside those that are shared")
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
@@ -25,9 +26,11 @@ const maxFileBytes = 256 << 20
 type FileView struct {
 	source, dir string
 	names       []string
+	settle      time.Duration // how long after a change times may not tell the next
 
 	mu      sync.Mutex
 	states  []filestat.State
+	settled bool // no other content can have these states
 	current *copied
 	number  int
 }
@@ -45,7 +48,7 @@ func NewFileView(base, dir string, names []string) (*FileView, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &FileView{source: dir, dir: own, names: names}, nil
+	return &FileView{source: dir, dir: own, names: names, settle: filestat.SettleTime}, nil
 }
 
 // Acquire copies the files where one has changed. A file that is gone is not
@@ -57,13 +60,15 @@ func (v *FileView) Acquire(ctx context.Context) (*Lease, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	now, settled := time.Now(), true
 	states := make([]filestat.State, len(v.names))
 	for i, name := range v.names {
 		if info, err := os.Lstat(filepath.Join(v.source, name)); err == nil {
 			states[i] = filestat.Of(info)
+			settled = settled && states[i].Known() && states[i].Settled(now.Add(filestat.SettleTime-v.settle))
 		}
 	}
-	if v.current == nil || !slices.Equal(states, v.states) {
+	if v.current == nil || !v.settled || !slices.Equal(states, v.states) {
 		next, err := v.copyAll()
 		if err != nil {
 			return nil, err
@@ -71,7 +76,7 @@ func (v *FileView) Acquire(ctx context.Context) (*Lease, error) {
 		if last := v.current; last != nil && last.users == 0 {
 			_ = tempdir.Remove(last.dir) // the owner of the base removes the rest
 		}
-		v.states, v.current = states, next
+		v.states, v.settled, v.current = states, settled, next
 	}
 	held := v.current
 	held.users++

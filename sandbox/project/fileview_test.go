@@ -20,6 +20,7 @@ func TestFileView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	view.SettleAtOnce()
 	first := lent(t, view)
 	shows(t, first, map[string]string{"form.pdf": "one", "late": "x"})
 
@@ -44,6 +45,22 @@ func TestFileView(t *testing.T) {
 	if left, _ := os.ReadDir(base); len(left) != 0 {
 		t.Errorf("%v is left", left)
 	}
+}
+
+// A file that was changed just before it was copied can be changed again without
+// a trace in its times: it is copied again.
+func TestFileViewOfWhatHasJustChanged(t *testing.T) {
+	t.Parallel()
+	dir := testfiles.Dir(t, map[string]string{"form.pdf": "one"})
+	view, err := project.NewFileView(t.TempDir(), dir, []string{"form.pdf"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := lent(t, view), lent(t, view)
+	if second.Layers[0] == first.Layers[0] {
+		t.Error("the copy is believed to be that of a file that may have changed since")
+	}
+	shows(t, second, map[string]string{"form.pdf": "one"})
 }
 
 // What came in the place of a file is not followed.

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/skills-mcp/skills-mcp/internal/pathname"
 )
@@ -188,6 +189,8 @@ func (p Places) resolve(path string) (real string, info fs.FileInfo, refusal *Re
 		return "", nil, refuse(RuleMissing, path, "is not there")
 	case err != nil:
 		return "", nil, refuse(RuleUnreadable, path, "cannot be read by this user")
+	case !utf8.ValidString(real):
+		return "", nil, refuse(RuleUnreadable, path, "has a path that is no UTF-8, in which no client could name it")
 	}
 	return real, info, nil
 }
@@ -246,11 +249,11 @@ func (p Places) refused(real string, directory bool) *Refusal {
 	if directory && filepath.Dir(real) == real {
 		return refuse(RuleTop, real, "is the whole file system")
 	}
-	if home := realPath(p.Home); directory && p.Home != "" && pathname.Within(home, real) {
+	if home := realPath(p.Home); directory && p.Home != "" && within(home, real) {
 		return refuse(RuleHome, real, "is your home directory or holds it; name a directory in it")
 	}
 	for _, own := range p.Own {
-		if own = realPath(own); pathname.Within(real, own) || directory && pathname.Within(own, real) {
+		if own = realPath(own); within(real, own) || directory && within(own, real) {
 			return refuse(RuleOwn, real, "holds, or is held by, what skills-mcp keeps for itself")
 		}
 	}
@@ -263,6 +266,28 @@ func (p Places) refused(real string, directory bool) *Refusal {
 		}
 	}
 	return nil
+}
+
+// within reports whether a real path is, or lies in, a directory, which may be
+// mounted at another path too.
+func within(path, dir string) bool {
+	if pathname.Within(path, dir) {
+		return true
+	}
+	is, err := os.Lstat(dir)
+	if err != nil || !is.IsDir() {
+		return false
+	}
+	for {
+		if info, err := os.Lstat(path); err == nil && os.SameFile(info, is) {
+			return true
+		}
+		parent := filepath.Dir(path)
+		if parent == path {
+			return false
+		}
+		path = parent
+	}
 }
 
 // protected refuses what lies in something that must not change.

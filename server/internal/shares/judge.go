@@ -22,11 +22,14 @@ type judgement struct {
 	rules  paths.Rules
 	set    *changes.Set
 	prefix string // of paths
+	// repositories are directories of the user's that were looked at, and whether
+	// git takes them for repositories.
+	repositories map[string]bool
 }
 
 // Judge returns what refuses changes in a set that the rules protect from.
 func Judge(rules paths.Rules, set *changes.Set) changes.Judge {
-	j := judgement{rules: rules, set: set}
+	j := judgement{rules: rules, set: set, repositories: map[string]bool{}}
 	if set.Target().Label == LabelGit {
 		j.prefix = GitPrefix
 	}
@@ -36,6 +39,11 @@ func Judge(rules paths.Rules, set *changes.Set) changes.Judge {
 func (j judgement) of(path string, change changes.Change) string {
 	if reason, protected := j.rules.Protected(j.prefix+path, kindOf(change)); protected {
 		return reason
+	}
+	if inside, found := j.inRepository(path); found {
+		if reason, protected := j.rules.Protected(inside, kindOf(change)); protected {
+			return reason
+		}
 	}
 	if path != change.Path { // where a link lands
 		return ""

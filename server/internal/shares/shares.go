@@ -58,6 +58,9 @@ type Directory struct {
 	// Prefix comes before paths in it when rules judge them: [GitPrefix] of a git
 	// directory by itself, else nothing.
 	Prefix string
+	// Files are the names of the only files in it that programs see, for a view
+	// of single files; else empty.
+	Files []string
 }
 
 // Options are what is lent.
@@ -137,7 +140,7 @@ func (a *Access) Lend(ctx context.Context, ws workspaces.Workspace, skill string
 	for i, of := range directories {
 		l := &loan{of: of, share: sandbox.Share{Path: of.Path, Access: sandbox.AccessRead}}
 		lease.loans = append(lease.loans, l)
-		if l.fault = a.lend(ctx, l, changes.Target{Path: of.Path, Label: label(of, hasProject && i == 0), Skill: skill, Workspace: ws.Handle}); l.fault != nil {
+		if l.fault = a.lend(ctx, l, changes.Target{Path: of.Path, Label: label(of, hasProject && i == 0), Skill: skill, Workspace: ws.Handle, Files: of.Files}); l.fault != nil {
 			l.end()
 			if ctx.Err() != nil {
 				lease.Release()
@@ -180,15 +183,23 @@ func label(of Directory, project bool) string {
 }
 
 func (a *Access) lend(ctx context.Context, l *loan, target changes.Target) error {
+	if l.of.Mode != Read {
+		if err := a.hold(ctx, l, target); err != nil {
+			return err
+		}
+	}
+	// What the user changes from here on is a conflict: the view may be a copy.
 	view, err := l.of.View.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	l.share.Layers = view.Layers
 	l.release = append(l.release, func() error { view.Release(); return nil })
-	if l.of.Mode == Read {
-		return nil
-	}
+	return nil
+}
+
+// hold has the changes of a run held.
+func (a *Access) hold(ctx context.Context, l *loan, target changes.Target) (err error) {
 	if l.set, err = a.setOf(target); err != nil {
 		return err
 	}

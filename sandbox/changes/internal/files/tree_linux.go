@@ -17,8 +17,9 @@ import (
 // is by descriptors, follows no symbolic link and enters no other file system.
 type Tree struct{ dir *os.File }
 
-// MaxPath is the length of the longest path below a tree, in bytes.
-const MaxPath = 3900
+// MaxPath is the length of the longest path below a tree, in bytes: no directory
+// below a longer one is shown to programs.
+const MaxPath = 3000
 
 // openTree opens a directory by its absolute path, which may hold no symbolic
 // link.
