@@ -88,7 +88,7 @@ func (p *page) write(ctx context.Context, read skills.Instructions) error {
 	}
 	p.writeTools()
 	p.writeRights(ctx)
-	p.writeScripts(read.Body)
+	p.writeScripts(ctx, read.Body)
 	if p.Sandbox != nil && (p.Skills.Policy.Mode == policy.Log || p.grants.Execute()) {
 		if missing := requirement.Text(p.Requirements.OfSkill(ctx, p.skill, p.files)); missing != "" {
 			fmt.Fprintf(p, "%s Do without the programs that need them, or tell the user what to install.\n", missing)

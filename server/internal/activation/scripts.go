@@ -2,6 +2,7 @@ package activation
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path"
 	"regexp"
@@ -97,19 +98,35 @@ func isFile(in *contained.Dir, name string) bool {
 	return err == nil && !dir
 }
 
+// seenByPrograms says which files of the user programs see.
+func (p *page) seenByPrograms(ctx context.Context) string {
+	const others = "pass what else they need by `args` or `stdin`.\n"
+	switch {
+	case p.Shares.Project(ctx) != nil:
+		return "Of the user's files programs see the project, and what is named above, and no others: " + others
+	case len(p.Shares.Further()) > 0:
+		return "Of the user's files programs see what is named above, and no others: " + others
+	}
+	return "Programs see this skill and the workspace, and no files of the user: pass what they need by `args` or `stdin`, or write it into the workspace first.\n"
+}
+
 // writeScripts says what programs see, and what the names of scripts in the
 // instructions mean to exec.
-func (p *page) writeScripts(body string) {
+func (p *page) writeScripts(ctx context.Context, body string) {
 	if p.Sandbox == nil || !p.grants.Execute() {
 		return
 	}
+	start := "the workspace"
+	if p.Shares.Project(ctx) != nil {
+		start = "the project"
+	}
 	if p.Sandbox.Info().Tier != "none" {
-		p.WriteString("Programs see this skill and the workspace, and no files of the user: pass what they need by `args` or `stdin`, or write it into the workspace first.\n")
+		p.WriteString(p.seenByPrograms(ctx))
 	}
 	own, others := p.namedScripts(body)
 	if own != "" {
-		fmt.Fprintf(p, "Where the instructions run a script, such as %s, call exec {\"name\": %q, \"script\": %q, \"args\": […]}: commands start in the workspace.\n",
-			own, p.skill.Name, own)
+		fmt.Fprintf(p, "Where the instructions run a script, such as %s, call exec {\"name\": %q, \"script\": %q, \"args\": […]}: programs start in %s.\n",
+			own, p.skill.Name, own, start)
 	}
 	for _, other := range others {
 		fmt.Fprintf(p, "The script %s is one of the skill %q: exec {\"name\": %q, \"script\": %q}.\n", other.path, other.skill, other.skill, other.path)

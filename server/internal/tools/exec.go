@@ -14,7 +14,7 @@ const execAnswerChars = 400_000
 func exec(runner *execution.Runner) Tool {
 	limits := runner.Limits.Of("")
 	definition := define("exec", runs, "Run a skill's program",
-		"Run a program of a skill in the sandbox, when its instructions say so. Give exactly one of `script` (with `args`; no shell, the best choice), `command` (a shell line) or `tool` (with `input`). Programs start in a workspace that lasts between calls; files they write there come back as links. Gives exit code, stdout and stderr.",
+		"Run a program of a skill in the sandbox, when its instructions say so. Give exactly one of `script` (with `args`; no shell, the best choice), `command` (a shell line) or `tool` (with `input`). Programs start in the user's project, or where there is none in a workspace, which lasts between calls; files they write into that come back as links. Gives exit code, stdout and stderr.",
 		execAnswerChars,
 		skillNameArgument,
 		mcp.WithString("script", mcp.MinLength(1), mcp.MaxLength(4096),
