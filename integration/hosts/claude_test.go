@@ -22,7 +22,7 @@ const (
 )
 
 // ourTools are the tools that the server gives by default.
-var ourTools = []string{"activate", "exec", "findSkills", "readResource"}
+var ourTools = []string{"activate", "applyChanges", "exec", "findSkills", "readResource"}
 
 // claude is Claude Code with the server registered and a stand-in for its
 // model. Everything it keeps is in directories of its own.
@@ -31,7 +31,7 @@ type claude struct {
 	env      []string
 	project  string // its working directory
 	launcher string
-	config   string // the file that registers the server
+	flags    []string // that register the server, if it is not its project's
 }
 
 // newClaude registers a server that stdio starts over the roots given.
@@ -43,15 +43,23 @@ func newClaude(t *testing.T, m *model, roots ...string) *claude {
 // registered sets Claude Code up with one MCP server.
 func registered(t *testing.T, m *model, server map[string]any) *claude {
 	t.Helper()
+	c := unregistered(t, m)
+	config := filepath.Join(t.TempDir(), "mcp.json")
+	writeJSON(t, config, map[string]any{"mcpServers": map[string]any{serverName: server}})
+	c.flags = []string{"--mcp-config", config, "--strict-mcp-config"}
+	return c
+}
+
+// unregistered sets Claude Code up in a project of its own, without any MCP
+// server.
+func unregistered(t *testing.T, m *model) *claude {
+	t.Helper()
 	require(t, "node")
 	launcher, err := filepath.Abs(filepath.Join(clientsDir, "node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &claude{
-		model: m, project: t.TempDir(), launcher: launcher,
-		config: filepath.Join(t.TempDir(), "mcp.json"),
-	}
+	c := &claude{model: m, project: t.TempDir(), launcher: launcher}
 	configDir := t.TempDir()
 	c.env = slices.Concat(program.Home(t), m.environment(), []string{
 		"CLAUDE_CONFIG_DIR=" + configDir,
@@ -66,7 +74,6 @@ func registered(t *testing.T, m *model, server map[string]any) *claude {
 		"DISABLE_ERROR_REPORTING=1",
 		"DISABLE_BUG_COMMAND=1",
 	})
-	writeJSON(t, c.config, map[string]any{"mcpServers": map[string]any{serverName: server}})
 	// What a user has answered after the first start.
 	writeJSON(t, filepath.Join(configDir, ".claude.json"), map[string]any{
 		"hasCompletedOnboarding": true,
@@ -90,13 +97,13 @@ func writeJSON(t *testing.T, file string, value any) {
 	}
 }
 
-// args registers the server and allows its tools.
+// args registers the server where that is due, and allows its tools.
 func (c *claude) args() []string {
 	allowed := make([]string, len(ourTools))
 	for i, tool := range ourTools {
 		allowed[i] = serverPrefix + tool
 	}
-	return []string{"--mcp-config", c.config, "--strict-mcp-config", "--allowedTools", strings.Join(allowed, ",")}
+	return append(slices.Clone(c.flags), "--allowedTools", strings.Join(allowed, ","))
 }
 
 // event is a line of Claude Code's stream-json output: the first says what it

@@ -26,6 +26,12 @@ type Process struct {
 // process is stopped; if the test failed, its stderr is logged.
 func Start(t testing.TB, env []string, name string, args ...string) *Process {
 	t.Helper()
+	return StartIn(t, env, "", name, args...)
+}
+
+// StartIn is Start in a directory, unless that is empty.
+func StartIn(t testing.TB, env []string, dir, name string, args ...string) *Process {
+	t.Helper()
 	cmd := exec.Command(name, args...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -35,7 +41,7 @@ func Start(t testing.TB, env []string, name string, args ...string) *Process {
 	reader, writer := io.Pipe()
 	exited := make(chan struct{})
 	p := &Process{Cmd: cmd, Stdin: stdin, Stdout: reader, Stderr: &Output{}, Exited: exited}
-	cmd.Env, cmd.Stdout, cmd.Stderr = env, writer, p.Stderr
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = env, dir, writer, p.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
