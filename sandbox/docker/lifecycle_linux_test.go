@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/remote"
@@ -57,11 +58,18 @@ func serveBusily(workspace string) error {
 		return err
 	}
 	for {
-		spec := sandbox.Spec{Shell: "setsid sleep 1000 & [ $((RANDOM % 2)) = 0 ] || sleep 1000", Workspace: workspace, Limits: sandbox.Limits{Timeout: 300 * time.Millisecond}}
+		spec := in(shareIn(workspace), workspace, "rm -f gone; echo more >> file; setsid sleep 1000 & [ $((RANDOM % 2)) = 0 ] || sleep 1000")
+		spec.Private, spec.Limits.Timeout = workspace+".private", 300*time.Millisecond
 		if _, err := backend.Run(context.Background(), spec); err != nil {
 			return err
 		}
 	}
+}
+
+// shareIn is the project of a busy server, beside its workspace.
+func shareIn(workspace string) sandbox.Share {
+	dir := workspace + ".project"
+	return sandbox.Share{Path: dir, Layers: []string{dir}, Access: sandbox.AccessReview, Changes: workspace + ".changes"}
 }
 
 func serveBriefly(workspace string) error {
@@ -164,10 +172,19 @@ func TestServersAreKilledAtAnyMoment(t *testing.T) {
 	const servers = 5
 	for range testenv.Rounds(t, 3, 10) {
 		var pids []int
+		var workspaces []string
 		var killed sync.WaitGroup
 		for range servers {
+			workspace := filepath.Join(t.TempDir(), "workspace")
+			testfiles.Fill(t, workspace+".project", map[string]string{"file": "of the user\n", "gone": "of the user\n"})
+			for _, name := range []string{workspace, workspace + ".private", workspace + ".changes"} {
+				if err := os.Mkdir(name, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			workspaces = append(workspaces, workspace)
 			server := exec.Command(os.Args[0])
-			server.Env = append(os.Environ(), busyServerVariable+"="+t.TempDir())
+			server.Env = append(os.Environ(), busyServerVariable+"="+workspace)
 			if err := server.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -187,14 +204,40 @@ func TestServersAreKilledAtAnyMoment(t *testing.T) {
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
-		openWith(t, docker.Options{}).Close()
-		if left := ownedBy(t, pids, ""); len(left) > 0 {
-			t.Fatalf("the next server leaves %v", left)
+		next := openWith(t, docker.Options{})
+		if left := append(ownedBy(t, pids, ""), volumesOf(t, pids)...); len(left) > 0 {
+			t.Errorf("the next server leaves %v", left)
 		}
+		for _, workspace := range workspaces {
+			see(t, next, in(shareIn(workspace), workspace, `grep -q "of the user" file && rm file && echo next > file && cat file; echo y > gone`), "next\n")
+			for _, name := range []string{"file", "gone"} {
+				if content, err := os.ReadFile(filepath.Join(workspace+".project", name)); string(content) != "of the user\n" {
+					t.Errorf("%s of the user holds %q, %v", name, content, err)
+				}
+			}
+		}
+		next.Close()
 		if left, err := filepath.Glob(filepath.Join(temporary, "skills-mcp-docker-probe-*")); err != nil || len(left) > 0 {
 			t.Fatalf("the next server leaves %v, %v", left, err)
 		}
 	}
+}
+
+// volumesOf lists the volumes of servers with these pids.
+func volumesOf(t *testing.T, pids []int) (names []string) {
+	t.Helper()
+	out, err := exec.Command("docker", "volume", "ls", "--filter", "label=skills-mcp.owner", "--format", `{{.Name}} {{.Label "skills-mcp.owner"}}`).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		for _, pid := range pids {
+			if strings.Contains(line, fmt.Sprintf("/%d/", pid)) {
+				names = append(names, line)
+			}
+		}
+	}
+	return names
 }
 
 // ownedBy lists the containers of servers with these pids, in one state or in

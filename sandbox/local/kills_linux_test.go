@@ -3,6 +3,7 @@
 package local_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
@@ -29,6 +31,8 @@ var seed = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the moments at
 const (
 	busyTierVariable  = "LOCAL_TEST_BUSY_TIER"
 	busySleepVariable = "LOCAL_TEST_BUSY_SLEEP"
+	// busyProjectVariable names a directory of projects.
+	busyProjectVariable = "LOCAL_TEST_BUSY_PROJECT"
 )
 
 // busyPrograms leave processes behind in every way there is.
@@ -39,8 +43,12 @@ var busyPrograms = []string{
 	`sh -c 'setsid env -i sleep '$T' &'; head -c 3000000 /dev/zero; sleep $T`,
 }
 
+// busyWriter is what they do before in a project.
+const busyWriter = `cat file; echo more >> file; rm -rf dir; mkdir dir; mv new dir/; cp file new; chmod 700 new; `
+
 // Whenever a server is killed, nothing of its runs lives soon after; and once
-// the next one has started, nothing at all is left of it.
+// the next one has started, nothing at all is left of it. What its runs have
+// changed in projects the next run sees and goes on with.
 func TestServersAreKilledAtAnyMoment(t *testing.T) {
 	if tier := os.Getenv(busyTierVariable); tier != "" {
 		serveBusily(t, local.Tier(tier))
@@ -56,10 +64,14 @@ func TestServersAreKilledAtAnyMoment(t *testing.T) {
 		t.Setenv("TMPDIR", temporary)
 		for range rounds {
 			var pids []int
+			var projects []string
 			var killed sync.WaitGroup
 			for range servers {
+				projects = append(projects, t.TempDir())
+				busyProjects(t, projects[len(projects)-1])
 				server := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$")
-				server.Env = append(os.Environ(), busyTierVariable+"="+string(tier), busySleepVariable+"="+sleep)
+				server.Env = append(os.Environ(), busyTierVariable+"="+string(tier), busySleepVariable+"="+sleep,
+					busyProjectVariable+"="+projects[len(projects)-1])
 				server.Stdout = os.Stderr
 				if err := server.Start(); err != nil {
 					t.Fatal(err)
@@ -74,7 +86,7 @@ func TestServersAreKilledAtAnyMoment(t *testing.T) {
 			}
 			killed.Wait()
 			expectNone(t, "processes", func() []string { return processesOf(sleep) })
-			opener(tier)(t).Close()
+			expectUsable(t, tier, projects)
 			expectNone(t, "cgroups", func() []string { return cgroupsOf(t, pids) })
 			expectNone(t, "mounts", func() []string { return mountsBelow(t, temporary) })
 			expectNone(t, "directories", func() []string { return probesIn(t, temporary) })
@@ -87,12 +99,14 @@ func TestServersAreKilledAtAnyMoment(t *testing.T) {
 // is killed.
 func serveBusily(t *testing.T, tier local.Tier) {
 	backend := opener(tier)(t)
-	for _, program := range busyPrograms {
+	for i, program := range busyPrograms {
 		workspace := t.TempDir()
+		share := busyProject(os.Getenv(busyProjectVariable), i)
 		go func() {
 			for t.Context().Err() == nil {
 				_, err := backend.Run(t.Context(), sandbox.Spec{
-					Shell: program, Env: map[string]string{"T": os.Getenv(busySleepVariable)}, Workspace: workspace,
+					Shell: busyWriter + program, Env: map[string]string{"T": os.Getenv(busySleepVariable)}, Workspace: workspace,
+					Shares: []sandbox.Share{share}, Project: true, InProject: true,
 					Limits: sandbox.Limits{Timeout: 50 * time.Millisecond},
 				})
 				if err != nil {
@@ -102,6 +116,59 @@ func serveBusily(t *testing.T, tier local.Tier) {
 		}()
 	}
 	select {}
+}
+
+// ofUser is what is in the one file of a project.
+const ofUser = "of the user\n"
+
+// busyProjects makes the projects of a server, one for each program, in a
+// directory.
+func busyProjects(t *testing.T, dir string) {
+	t.Helper()
+	for i := range busyPrograms {
+		share := busyProject(dir, i)
+		err := errors.Join(os.MkdirAll(share.Changes, 0o700), os.MkdirAll(share.Path, 0o755),
+			os.WriteFile(filepath.Join(share.Path, "file"), []byte(ofUser), 0o644))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// busyProject is one of them.
+func busyProject(dir string, number int) sandbox.Share {
+	dir = filepath.Join(dir, strconv.Itoa(number), "project")
+	return sandbox.Share{Path: dir, Layers: []string{dir}, Access: sandbox.AccessReview, Changes: filepath.Join(filepath.Dir(dir), "changes")}
+}
+
+// expectUsable expects of the projects of servers that were killed that a new one
+// can go on with them, and that they are as the user has them.
+func expectUsable(t *testing.T, tier local.Tier, projects []string) {
+	t.Helper()
+	backend := opener(tier)(t)
+	defer backend.Close()
+	for i, dir := range projects {
+		share := busyProject(dir, i%len(busyPrograms))
+		spec := sandbox.Spec{
+			Shell:     `set -e; grep -q "of the user" file; echo still >> file; rm -rf dir; mkdir dir; echo new > dir/after; cp dir/after new; grep -q still file`,
+			Workspace: t.TempDir(), Shares: []sandbox.Share{share}, Project: true, InProject: true,
+		}
+		if result := run(t, backend, spec); result.ExitCode != 0 || result.Shared[0].Access != sandbox.AccessReview {
+			t.Errorf("after a kill it ends with %d: %s%+v", result.ExitCode, result.Stderr.Data, result.Shared)
+		}
+		held, err := os.ReadFile(filepath.Join(share.Changes, sandbox.UpperDir, "dir", "after"))
+		if string(held) != "new\n" {
+			t.Errorf("after a kill %q is held, %v", held, err)
+		}
+		content, readErr := os.ReadFile(filepath.Join(share.Path, "file"))
+		left, err := os.ReadDir(share.Path)
+		if err := errors.Join(err, readErr); err != nil || len(left) != 1 || string(content) != ofUser {
+			t.Errorf("in the project are %v, %q, %v", left, content, err)
+		}
+		if err := tempdir.Remove(dir); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // expectNone expects that soon there is nothing of a kind.
@@ -174,10 +241,11 @@ func mountsBelow(t *testing.T, dir string) (found []string) {
 	return found
 }
 
-// probesIn lists the directories in which servers have tried their sandbox.
+// probesIn lists the directories of servers: such in which they have tried their
+// sandbox, and copies of projects.
 func probesIn(t *testing.T, temporary string) []string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(temporary, "skills-mcp-probe-*"))
+	found, err := filepath.Glob(filepath.Join(temporary, "skills-mcp-*"))
 	if err != nil {
 		t.Fatal(err)
 	}

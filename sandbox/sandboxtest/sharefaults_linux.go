@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
@@ -24,6 +26,7 @@ func shareFaults() []contract {
 		{name: "share-special-files", test: testShareSpecial},
 		{name: "share-links-out", test: testShareLinks},
 		{name: "share-changing", test: testShareChanging},
+		{name: "share-swapped", test: testShareSwapped},
 		{name: "share-review-directories", review: true, test: testShareDirectories},
 		{name: "share-review-quota", review: true, test: testShareQuota},
 		{name: "share-review-full-can-be-tidied", review: true, test: testShareTidy},
@@ -183,6 +186,60 @@ func testShareChanging(t *testing.T, f *fixture) {
 		if content, err := os.ReadFile(filepath.Join(p.dir, name)); err != nil || string(content) != want {
 			t.Errorf("%s holds %q, %v", name, content, err)
 		}
+	}
+}
+
+// A link that takes the place of a project, or of a directory above it, leads
+// nowhere, whenever it comes: by the time that one is looked at it may be another.
+func testShareSwapped(t *testing.T, f *fixture) {
+	const secret = "of another directory"
+	for name, pathOf := range map[string]func(p *project) string{
+		"project": func(p *project) string { return p.dir },
+		"above":   func(p *project) string { return filepath.Dir(p.dir) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t, sample())
+			other := t.TempDir()
+			testfiles.Fill(t, other, map[string]string{"README.md": secret, "project/README.md": secret})
+			link := pathOf(p) + " elsewhere"
+			if err := os.Symlink(other, link); err != nil {
+				t.Fatal(err)
+			}
+			before := stateOf(t, other)
+			t.Cleanup(swap(pathOf(p), link))
+			for range f.rounds(20) {
+				spec := p.spec(f.shares.Most, `cat "$PROJECT/README.md"; echo changed > "$PROJECT/README.md"`)
+				spec.InProject = false
+				result, err := f.backend.Run(t.Context(), spec)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if out := string(result.Stdout.Data); strings.Contains(out, secret) {
+					t.Fatalf("it reads %q; %+v", out, result.Shared)
+				}
+			}
+			before.expectSame(t, other)
+		})
+	}
+}
+
+// swap exchanges two names as fast as it can, until it is stopped.
+func swap(a, b string) (stop func()) {
+	ended := make(chan struct{})
+	var swapping sync.WaitGroup
+	swapping.Go(func() {
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+				unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+			}
+		}
+	})
+	return func() {
+		close(ended)
+		swapping.Wait()
 	}
 }
 

@@ -36,6 +36,22 @@ func openDir(path string) (dir, error) {
 	return d, nil
 }
 
+// openReal opens a directory by its path, in which no name may be a link.
+func openReal(path string) (dir, error) {
+	var fd int
+	err := retry(func() (err error) {
+		fd, err = unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
+			Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC,
+			Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+		})
+		return err
+	})
+	if err != nil {
+		return noDir, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return dir(fd), nil
+}
+
 func (d dir) close() {
 	if d != noDir {
 		unix.Close(int(d))

@@ -264,11 +264,16 @@ func TestErrors(t *testing.T) {
 		"no user's directory": func(b *workbench) error { return os.Remove(b.user) },
 		"a link to it":        func(b *workbench) error { return errors.Join(os.Remove(b.user), os.Symlink("/", b.user)) },
 		"a file":              func(b *workbench) error { return errors.Join(os.Remove(b.user), os.WriteFile(b.user, nil, 0o644)) },
-		"no copy":             func(b *workbench) error { return os.Remove(b.copy) },
-		"a link to a copy":    func(b *workbench) error { return errors.Join(os.Remove(b.copy), os.Symlink(b.user, b.copy)) },
-		"no upper":            func(b *workbench) error { return os.Remove(b.upper) },
-		"no changes":          func(b *workbench) error { return os.RemoveAll(b.share.Changes) },
-		"a link to upper":     func(b *workbench) error { return errors.Join(os.Remove(b.upper), os.Symlink(b.user, b.upper)) },
+		"a link above it": func(b *workbench) error {
+			above := b.user + "-above"
+			b.share.Layers[len(b.share.Layers)-1] = filepath.Join(above, filepath.Base(b.user))
+			return os.Symlink(filepath.Dir(b.user), above)
+		},
+		"no copy":          func(b *workbench) error { return os.Remove(b.copy) },
+		"a link to a copy": func(b *workbench) error { return errors.Join(os.Remove(b.copy), os.Symlink(b.user, b.copy)) },
+		"no upper":         func(b *workbench) error { return os.Remove(b.upper) },
+		"no changes":       func(b *workbench) error { return os.RemoveAll(b.share.Changes) },
+		"a link to upper":  func(b *workbench) error { return errors.Join(os.Remove(b.upper), os.Symlink(b.user, b.upper)) },
 	} {
 		b := newWorkbench(t)
 		check(t, spoil(b))

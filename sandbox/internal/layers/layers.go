@@ -21,11 +21,7 @@
 // regular files is opened, and nothing outside is read or written.
 package layers
 
-import (
-	"errors"
-
-	"github.com/skills-mcp/skills-mcp/sandbox"
-)
+import "errors"
 
 // The bounds of a copy.
 const (
@@ -71,13 +67,4 @@ type Lost struct {
 	// Unstored counts what cannot be read, is too deep, or is a hard link whose
 	// content may come from elsewhere.
 	Unstored int
-}
-
-// layersOf returns the directories of what programs see of a share, the
-// uppermost first.
-func layersOf(share sandbox.Share, upper string) []string {
-	if share.Access != sandbox.AccessReview {
-		return share.Layers
-	}
-	return append([]string{upper}, share.Layers...)
 }

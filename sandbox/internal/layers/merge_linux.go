@@ -33,12 +33,14 @@ func (m *Manifest) Omitted() int { return m.omitted }
 func Merge(ctx context.Context, share sandbox.Share, dir string, options Options) (*Manifest, error) {
 	options.Entries = bound(options.Entries, MaxEntries)
 	options.Bytes = bound(options.Bytes, MaxBytes)
+	upper := ""
 	if share.Access == sandbox.AccessReview {
 		if err := makeReady(share); err != nil {
 			return nil, err
 		}
+		upper = upperOf(share)
 	}
-	from, err := openStack(layersOf(share, upperOf(share)))
+	from, err := openStack(upper, share.Layers)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func Store(share sandbox.Share, dir string, made *Manifest) (Lost, error) {
 		return scanned.lost, err
 	}
 	defer u.close()
-	lower, err := openStack(share.Layers)
+	lower, err := openStack("", share.Layers)
 	if err != nil {
 		return scanned.lost, err
 	}

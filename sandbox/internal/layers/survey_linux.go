@@ -12,17 +12,23 @@ import (
 // uppermost first, or noDir where a layer has none.
 type stack []dir
 
-func openStack(paths []string) (stack, error) {
-	s := make(stack, len(paths))
-	for i := range s {
-		s[i] = noDir
+// openStack opens the layers of a share, below its upper directory if that is not
+// empty. Layers are not reached by links: what one leads to was not chosen.
+func openStack(upper string, layers []string) (s stack, err error) {
+	if upper != "" {
+		d, err := openDir(upper)
+		if err != nil {
+			return nil, err
+		}
+		s = append(s, d)
 	}
-	for i, path := range paths {
-		var err error
-		if s[i], err = openDir(filepath.Clean(path)); err != nil {
+	for _, layer := range layers {
+		d, err := openReal(filepath.Clean(layer))
+		if err != nil {
 			s.close()
 			return nil, err
 		}
+		s = append(s, d)
 	}
 	return s, nil
 }

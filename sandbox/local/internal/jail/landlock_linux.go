@@ -85,12 +85,13 @@ func newRuleset(rights Rights) (int, error) {
 
 // add adds a grant of those rights that the ruleset handles.
 func (g Grant) add(ruleset int, handled uint64) error {
-	flags := unix.O_PATH | unix.O_CLOEXEC
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
 	if g.Exact {
-		flags |= unix.O_NOFOLLOW
+		how.Flags |= unix.O_NOFOLLOW
+		how.Resolve = unix.RESOLVE_NO_SYMLINKS
 	}
-	fd, err := unix.Open(g.Path, flags, 0)
-	if err == unix.ENOENT || err == unix.EACCES || err == unix.ENOTDIR {
+	fd, err := unix.Openat2(unix.AT_FDCWD, g.Path, &how)
+	if err == unix.ENOENT || err == unix.EACCES || err == unix.ENOTDIR || err == unix.ELOOP {
 		return nil // nothing that could be used
 	}
 	if err != nil {
