@@ -59,14 +59,4 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// locked reports whether somebody holds a lock.
-func locked(dir, name string) bool {
-	l, err := tryLock(dir, name, unix.LOCK_EX)
-	if err != nil {
-		return true
-	}
-	l.release()
-	return false
-}
-
 func (l *lock) release() { l.file.Close() }

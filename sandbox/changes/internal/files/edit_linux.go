@@ -98,6 +98,8 @@ func ChmodFD(fd int, mode uint32) error {
 	return unix.Fchmodat(unix.AT_FDCWD, procPath(fd), mode, 0)
 }
 
+// ClearOpaque has a directory of an upper layer hide nothing of those below it
+// any more.
 func (t *Tree) ClearOpaque(name string) error {
 	fd, err := t.Open(name, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {

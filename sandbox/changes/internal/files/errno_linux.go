@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// IsErrno reports whether err is one of these.
 func IsErrno(err error, errno ...unix.Errno) bool {
 	for _, e := range errno {
 		if errors.Is(err, e) {

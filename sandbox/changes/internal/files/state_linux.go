@@ -26,8 +26,13 @@ type State struct {
 	rdev  uint64
 }
 
-func (s *State) Dir() bool     { return s != nil && s.Mode.IsDir() }
+// Dir reports whether s is a directory.
+func (s *State) Dir() bool { return s != nil && s.Mode.IsDir() }
+
+// Regular reports whether s is a regular file.
 func (s *State) Regular() bool { return s != nil && s.Mode.IsRegular() }
+
+// Symlink reports whether s is a symbolic link.
 func (s *State) Symlink() bool { return s != nil && s.Mode.Type() == fs.ModeSymlink }
 
 // Special reports whether s is none of the three kinds that can be held.
@@ -96,6 +101,8 @@ var fileTypes = map[uint32]fs.FileMode{
 	unix.S_IFSOCK: fs.ModeSocket, unix.S_IFBLK: fs.ModeDevice, unix.S_IFCHR: fs.ModeDevice | fs.ModeCharDevice,
 }
 
+// FromStat returns what the kernel says of a file: no digest, and no target of a
+// link.
 func FromStat(st *unix.Stat_t) *State {
 	s := &State{
 		Mode:  fileTypes[st.Mode&unix.S_IFMT] | fs.FileMode(st.Mode&0o777),

@@ -21,8 +21,7 @@ type Tree struct{ dir *os.File }
 // below a longer one is shown to programs.
 const MaxPath = 3000
 
-// openTree opens a directory by its absolute path, which may hold no symbolic
-// link.
+// Open opens a directory by its absolute path, which may hold no symbolic link.
 func Open(dir string) (*Tree, error) {
 	fd, err := openat2(unix.AT_FDCWD, dir, unix.O_RDONLY|unix.O_DIRECTORY, unix.RESOLVE_NO_SYMLINKS)
 	if err != nil {
@@ -31,8 +30,10 @@ func Open(dir string) (*Tree, error) {
 	return &Tree{os.NewFile(uintptr(fd), dir)}, nil
 }
 
+// Close gives the directory back.
 func (t *Tree) Close() { t.dir.Close() }
 
+// FD returns the descriptor of the directory, which stays the tree's.
 func (t *Tree) FD() int { return int(t.dir.Fd()) }
 
 func openat2(dirfd int, name string, flags int, resolve uint64) (int, error) {
@@ -130,8 +131,10 @@ func (t *Tree) Digest(name string, s *State) error {
 	return nil
 }
 
+// ErrChanging means that a file was changed while it was read.
 var ErrChanging = errors.New("the file changes while it is read")
 
+// DigestPrefix begins every digest; the hash in hexadecimal follows.
 const DigestPrefix = "sha256:"
 
 // Follow returns where a path leads to when links are followed, relative to the

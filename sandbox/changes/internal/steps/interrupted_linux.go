@@ -19,6 +19,8 @@ type interrupted struct {
 	temp   *files.State // of the temporary name
 }
 
+// RecoverStep brings a step to an end, or takes it back, that was begun when the
+// process ended, and notes which in j. Inode is that of what was made, or zero.
 func RecoverStep(target *files.Tree, s *Step, inode uint64, j *Journal) error {
 	dir, base, err := target.Parent(s.Path)
 	if files.Missing(err) {

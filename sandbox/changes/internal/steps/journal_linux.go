@@ -47,6 +47,7 @@ type Begin struct {
 // Op is what a step does.
 type Op string
 
+// What steps do.
 const (
 	OpPut    Op = "put"    // a file, link or directory in the place of nothing, or of a file or link
 	OpRemove Op = "remove" // a file or link

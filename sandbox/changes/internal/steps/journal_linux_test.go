@@ -38,7 +38,7 @@ func wholeJournal(t testing.TB) []byte {
 func TestJournalIsReadUpToWhereItWasCutOff(t *testing.T) {
 	t.Parallel()
 	whole := wholeJournal(t)
-	for cut := range len(whole) {
+	for cut := range whole {
 		l, err := ParseJournal(whole[:cut])
 		first := strings.IndexByte(string(whole), '\n')
 		if (err == nil) != (cut >= first) {

@@ -32,12 +32,11 @@ type Transaction struct {
 	Original bool
 }
 
-// conflict is why the user's file is not what it was to be, and refusal why
-// something could not be done.
-type (
-	Conflict string
-	refusal  string
-)
+// Conflict is why the user's file is not what it was to be.
+type Conflict string
+
+// refusal is why something could not be done.
+type refusal string
 
 func (c Conflict) Error() string { return string(c) }
 func (r refusal) Error() string  { return string(r) }
