@@ -31,6 +31,9 @@ type fixture struct {
 	hidden        []string
 	answers       string // the directory of answers that are remembered
 	auditDir      string // of the audit log, with the option audit
+	project       string // the user's project, with the option project
+	shared        string // a further directory of the user, with the option share
+	changesDir    string // of the change sets, with one of these
 	workspaces    *workspaces.Store
 	catalog       *catalog.Catalog
 	server        *server.Server
@@ -41,7 +44,8 @@ type fixture struct {
 
 // newFixture makes a server; options are sandbox=off, allowed-tools=log,
 // workspaces=1, runs=1 (and one that waits), compat-index, audit, toolset=NAME,
-// pin=NAME, hide=NAME, approval.runs=MODE, approval.reads=MODE and answers=DIR.
+// pin=NAME, hide=NAME, approval.runs=MODE, approval.reads=MODE,
+// approval.apply=MODE and answers=DIR, and those of [fixture.share].
 func newFixture(t testing.TB, root string, options ...string) *fixture {
 	t.Helper()
 	return newFixtureWith(t, root, func(plain sandbox.Backend) sandbox.Backend { return plain }, options...)
@@ -101,6 +105,7 @@ func newFixtureOf(t testing.TB, root string, set func(*server.Options), options 
 		t.Cleanup(func() { _ = backend.Close() })
 		opts.Sandbox = backend
 	}
+	f.share(t, &opts, options)
 	set(&opts)
 	if opts.Sandbox != nil {
 		if slices.Contains(options, "runs=1") {
@@ -128,6 +133,9 @@ func newFixtureOf(t testing.TB, root string, set func(*server.Options), options 
 		}
 		if mode, ok := strings.CutPrefix(option, "approval.reads="); ok {
 			opts.Approval.Reads = approval.Mode(mode)
+		}
+		if mode, ok := strings.CutPrefix(option, "approval.apply="); ok {
+			opts.Approval.Apply = approval.Mode(mode)
 		}
 		if name, ok := strings.CutPrefix(option, "pin="); ok {
 			opts.Pinned = append(opts.Pinned, name)

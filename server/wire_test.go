@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +50,10 @@ const patience = 30 * time.Second
 //	{"@answer": ID}                 wait for the answer to an @send
 //
 // WORKSPACE stands for the handle that the server gave last, and STATE for the
-// requestState. The section options holds what newFixture takes.
+// requestState. CHANGES1 and UNDO1 stand for the first id of a change set, of an
+// apply, that it gave, and so on. The section options holds what newFixture
+// takes; with the option project, project/ and share/ are what the user has in
+// these, and steps name a file there by "in": "project".
 func TestWire(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../testdata/rpc/*.txtar")
@@ -75,7 +80,16 @@ func playArchive(t *testing.T, file string) {
 			writeFile(t, filepath.Join(root, name), part.Data)
 		}
 	}
-	f := newFixture(t, root, strings.Fields(sections["options"])...)
+	options := strings.Fields(sections["options"])
+	if strings.Contains(sections["options"], "project=") && runtime.GOOS != "linux" {
+		t.Skip("only Linux has change sets")
+	}
+	f := newFixture(t, root, options...)
+	for _, part := range archive.Files {
+		if f.project != "" && (strings.HasPrefix(part.Name, "project/") || strings.HasPrefix(part.Name, "share/")) {
+			writeFile(t, filepath.Join(filepath.Dir(f.project), part.Name), part.Data)
+		}
+	}
 	play := f.play(t)
 	for line := range strings.Lines(sections["client"]) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
@@ -106,14 +120,15 @@ type player struct {
 	seen     bytes.Buffer
 	handle   string
 	state    string
-	last     string // the last step
+	ids      map[string]string // of changes and applies, by how they are written down, and the other way round
+	last     string            // the last step
 }
 
 // play starts a server on pipes.
 func (f *fixture) play(t *testing.T) *player {
 	input, feed := io.Pipe()
 	output, sink := io.Pipe()
-	p := &player{t: t, fixture: f, input: feed, messages: make(chan []byte, 1000), served: make(chan error, 1)}
+	p := &player{t: t, fixture: f, input: feed, messages: make(chan []byte, 1000), served: make(chan error, 1), ids: map[string]string{}}
 	go func() {
 		p.served <- f.server.ServeStdio(context.WithoutCancel(t.Context()), input, sink)
 		sink.Close()
@@ -140,10 +155,12 @@ func (p *player) end() {
 }
 
 func (p *player) step(line string) {
-	line = strings.NewReplacer("WORKSPACE", p.handle, "STATE", p.state).Replace(line)
+	line = strings.NewReplacer("WORKSPACE", p.handle, "STATE", p.state, "PROJECT", p.fixture.project).Replace(line)
+	line = namePattern.ReplaceAllStringFunc(line, func(name string) string { return p.ids[name] })
 	p.last = line
 	var step struct {
 		ID      json.RawMessage `json:"id"`
+		In      string          `json:"in"`
 		Write   string          `json:"@write"`
 		Text    string          `json:"text"`
 		Hex     string          `json:"hex"`
@@ -165,7 +182,12 @@ func (p *player) step(line string) {
 	if err := json.Unmarshal([]byte(line), &step); err != nil {
 		p.t.Fatalf("step %s: %v", line, err)
 	}
-	path := func(name string) string { return filepath.Join(p.fixture.root, name) }
+	path := func(name string) string {
+		if step.In != "" {
+			return filepath.Join(filepath.Dir(p.fixture.project), step.In, name)
+		}
+		return filepath.Join(p.fixture.root, name)
+	}
 	switch {
 	case step.Write != "":
 		data, err := hex.DecodeString(step.Hex)
@@ -241,7 +263,7 @@ func (p *player) await(wanted func(message) bool) {
 				return
 			}
 		case <-deadline:
-			p.t.Fatalf("no answer came to %s", p.last)
+			p.t.Fatalf("no answer came to %s, after %s", p.last, p.seen.Bytes()[max(0, p.seen.Len()-1500):])
 		}
 	}
 }
@@ -253,6 +275,11 @@ var (
 	yesPattern   = regexp.MustCompile(`(?:y\\n){20,}`)
 	gapPattern   = regexp.MustCompile(`\d+ bytes left out`)
 	spillPattern = regexp.MustCompile(`stdout-[A-Z0-9]+\.log`)
+	setPattern   = regexp.MustCompile(`\bcs-[0-9a-f]{16}-[0-9a-f]{8}\b`)
+	undoPattern  = regexp.MustCompile(`\bap-[0-9a-f]{16}\b`)
+	namePattern  = regexp.MustCompile(`\b(?:CHANGES|UNDO)[0-9]+\b`)
+	whenPattern  = regexp.MustCompile(`applied already, at [0-9: -]{19}`)
+	copyPattern  = regexp.MustCompile(`/[^" ]*/skills-mcp-[a-z]+-[0-9]+/[^" :\\]*`)
 	statePattern = regexp.MustCompile(`"requestState": ?"([0-9A-Za-z_-]{150,})"`)
 )
 
@@ -278,11 +305,33 @@ func (p *player) note(line []byte) {
 	plain = yesPattern.ReplaceAll(plain, []byte(`y\n (and so on) \n`))
 	plain = gapPattern.ReplaceAll(plain, []byte("N bytes left out"))
 	plain = statePattern.ReplaceAll(plain, []byte(`"requestState": "STATE"`))
+	plain = p.nameIDs(plain)
 	plain = spillPattern.ReplaceAll(plain, []byte("stdout-ID.log"))
 	p.seen.Write(plain)
 }
 
-func writeFile(t *testing.T, path string, data []byte) {
+// nameIDs writes ids of changes and applies, and the user's directories, in a
+// form that does not vary.
+func (p *player) nameIDs(text []byte) []byte {
+	for kind, pattern := range map[string]*regexp.Regexp{"CHANGES": setPattern, "UNDO": undoPattern} {
+		text = pattern.ReplaceAllFunc(text, func(id []byte) []byte {
+			for n := 1; p.ids[string(id)] == ""; n++ {
+				if name := kind + strconv.Itoa(n); p.ids[name] == "" {
+					p.ids[string(id)], p.ids[name] = name, string(id)
+				}
+			}
+			return []byte(p.ids[string(id)])
+		})
+	}
+	text = whenPattern.ReplaceAll(text, []byte("applied already, at TIME"))
+	if p.fixture.project != "" {
+		text = bytes.ReplaceAll(text, []byte(filepath.Dir(p.fixture.project)), []byte("/home/user"))
+		text = copyPattern.ReplaceAll(text, []byte("/copy"))
+	}
+	return text
+}
+
+func writeFile(t testing.TB, path string, data []byte) {
 	t.Helper()
 	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	must(t, os.WriteFile(path, data, 0o644))
@@ -293,6 +342,13 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// elsewhere says of codes why no conversation has them; other tests do.
+var elsewhere = map[failure.Code]string{
+	failure.ExecutionCanceled: "a call that was canceled has no answer on stdio",
+	failure.ChangesBusy:       "a call waits for the run until it is canceled",
+	failure.ChangesExpired:    "change sets are removed when a server starts",
 }
 
 // TestWireCodes checks that every code a client can see is in a conversation.
@@ -313,10 +369,7 @@ func TestWireCodes(t *testing.T) {
 		}
 	}
 	for code := range failure.Codes {
-		if code == failure.ExecutionCanceled {
-			continue // a call that was canceled has no answer on stdio
-		}
-		if !bytes.Contains(all, []byte(code)) {
+		if why := elsewhere[code]; why == "" && !bytes.Contains(all, []byte(code)) {
 			t.Errorf("no conversation shows the code %s", code)
 		}
 	}

@@ -17,6 +17,8 @@ package consent
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,8 +84,36 @@ type Answer struct {
 // Needed reports whether anything of a kind may have to be asked about, for the
 // skill of a name or for none. Where it reports false, Ask allows it.
 func (d *Door) Needed(kind approval.Kind, skill string) bool {
-	decision := approval.Decide(approval.Request{Kind: kind, Config: d.opts.Modes, Skill: d.opts.Skills[skill], CanAsk: true})
-	return decision.Effect != policy.Allow
+	return d.MayAsk(Question{Kind: kind, Skill: skill})
+}
+
+// MayAsk reports whether a question may have to be asked. Where it reports false,
+// Ask allows it.
+func (d *Door) MayAsk(q Question) bool {
+	return d.strictest(q, approval.Request{CanAsk: true}).Effect != policy.Allow
+}
+
+// strictest decides for all skills that want something.
+func (d *Door) strictest(q Question, request approval.Request) policy.Decision {
+	names := append([]string{q.Skill}, q.Others...)
+	if q.Unattributed {
+		names = slices.AppendSeq(names, maps.Keys(d.opts.Skills))
+	}
+	request.Kind, request.Config = q.Kind, d.opts.Modes
+	var strictest policy.Decision
+	for i, name := range names {
+		request.Skill = d.opts.Skills[name]
+		decision := approval.Decide(request)
+		if i == 0 || severity(decision) > severity(strictest) {
+			strictest = decision
+		}
+	}
+	return strictest
+}
+
+// severity orders decisions, the laxest first.
+func severity(decision policy.Decision) int {
+	return slices.Index([]policy.Effect{policy.Allow, policy.Ask, policy.Deny}, decision.Effect)
 }
 
 // Ask returns why something may be done. An error is to be returned by the
@@ -115,11 +145,11 @@ func (d *Door) Ask(ctx context.Context, q Question) (Answer, error) {
 // decide returns what is to be done about a question, and the scope in which it
 // was answered before.
 func (d *Door) decide(ctx context.Context, q Question, able bool) (policy.Decision, approval.Scope) {
-	request := approval.Request{Kind: q.Kind, Config: d.opts.Modes, Skill: d.opts.Skills[q.Skill], CanAsk: able}
-	if d.Needed(q.Kind, q.Skill) {
+	request := approval.Request{CanAsk: able}
+	if d.MayAsk(q) {
 		request.Answered = d.remembered(ctx, q)
 	}
-	return approval.Decide(request), request.Answered
+	return d.strictest(q, request), request.Answered
 }
 
 func refusal(code failure.Code, decision policy.Decision) *failure.Failure {

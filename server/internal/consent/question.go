@@ -21,6 +21,10 @@ type Question struct {
 	// host, and Digest the version that it is. They are empty where no skill
 	// does. Dir is never shown.
 	Skill, Dir, Digest string
+	// Others are the names of further skills that want it, and Unattributed says
+	// that any may: what the operator says of these holds, too.
+	Others       []string
+	Unattributed bool
 	// Title says in one sentence what is to be done: "Run scripts/report.py."
 	// What is in it of others was shown by package display.
 	Title string

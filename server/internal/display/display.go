@@ -69,3 +69,11 @@ func Size(bytes int64) string {
 		return fmt.Sprintf("%.1f MB", float64(bytes)/1000_000)
 	}
 }
+
+// Counted says how many there are of what a noun names.
+func Counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}

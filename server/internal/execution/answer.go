@@ -104,8 +104,10 @@ type ran struct {
 	// digest is that of the skill as the program saw it, or empty.
 	digest   string
 	approval consent.Answer
-	result   sandbox.Result
-	shared   shares.Report
+	// inProject says that the program was to start in the project.
+	inProject bool
+	result    sandbox.Result
+	shared    shares.Report
 	// advice adds to what to do next where the run failed; longest says that no
 	// run may have more time.
 	advice  string
@@ -126,7 +128,7 @@ func answer(ws workspaces.Workspace, ran ran) *mcp.CallToolResult {
 		ArtifactsOmitted: result.ArtifactsOmitted,
 		LeftOmitted:      result.LeftBehindOmitted,
 		Sandbox:          sandboxInfo{result.Info.Backend, result.Info.Tier, result.Info.Notice},
-		Error:            runFailure(result),
+		Error:            ran.failure(),
 		Report:           ran.shared,
 	}
 	if result.Status == sandbox.TimedOut && ran.longest {
@@ -166,6 +168,24 @@ func answer(ws workspaces.Workspace, ran ran) *mcp.CallToolResult {
 		told.Content = append(told.Content, link)
 	}
 	return told
+}
+
+// failure says what went wrong with the run, or nothing. A program that was to
+// start in the project and did not see it has looked at something else, whatever
+// its exit code.
+func (ran ran) failure() *failure.Failure {
+	fault := runFailure(ran.result)
+	project := ran.shared.Project
+	if !ran.inProject || project == nil || project.Access != shares.Off {
+		return fault
+	}
+	unseen := "the program did not see the user's project and started in the workspace instead, so what it says of files is not about the project: " + project.Reason
+	if fault == nil {
+		return failure.New(failure.ExecutionFailed, inWorkspaceHint, "exit code 0, but %s", unseen)
+	}
+	fault.Message += "; " + unseen
+	fault.Hint = inWorkspaceHint + " " + fault.Hint
+	return fault
 }
 
 // runFailure says what went wrong with a run, or nothing.

@@ -21,7 +21,7 @@ func TestLostChangesAreTold(t *testing.T) {
 		{sandbox.Result{Status: sandbox.TimedOut, ExitCode: -1, ChangesLost: true}, failure.ExecutionTimeout, "killed after"},
 	} {
 		failure := runFailure(c.result)
-		if failure == nil || failure.Code != c.code || !strings.Contains(failure.Message, c.says) || !strings.Contains(failure.Message, "did not come back") {
+		if failure == nil || failure.Code != c.code || !strings.Contains(failure.Message, c.says) || !strings.Contains(failure.Message, "could not be stored") {
 			t.Errorf("%+v gives %+v", c.result, failure)
 		}
 	}

@@ -80,17 +80,19 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 			spec.Progress(missing)
 		}
 	}
-	result, report, err := r.runIn(ctx, ws, p.Skill, *spec)
+	result, report, err := r.runIn(ctx, ws, prepared.author(), *spec)
 	if err != nil {
 		return nil, err
 	}
 	r.Log.Info("program ended", "skill", p.Skill, "digest", prepared.digest(), "op", prepared.request.Op, "why", p.Why,
 		"status", result.Status, "exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier,
 		"approval", approval.Outcome, "scope", approval.Scope)
-	record(ctx, ws, prepared.digest(), result, report)
-	return answer(ws, ran{
-		digest: prepared.digest(), approval: approval, result: result, shared: report, advice: r.advice(ctx, prepared, result), longest: prepared.longest,
-	}), nil
+	ended := ran{
+		inProject: spec.InProject, digest: prepared.digest(), approval: approval, result: result, shared: report,
+		advice: r.advice(ctx, prepared, result), longest: prepared.longest,
+	}
+	record(ctx, ws, ended)
+	return answer(ws, ended), nil
 }
 
 // chooseDir has programs start in the project, where there is one.
@@ -108,13 +110,18 @@ func (r *Runner) chooseDir(ctx context.Context, p *Program) error {
 // runIn runs a program in a workspace, with the user's directories, of whose
 // changes the report tells. Subscribers hear of those of the workspace before
 // anything else is done about it.
-func (r *Runner) runIn(ctx context.Context, ws workspaces.Workspace, skill string, spec sandbox.Spec) (sandbox.Result, shares.Report, error) {
+func (r *Runner) runIn(ctx context.Context, ws workspaces.Workspace, by shares.Author, spec sandbox.Spec) (sandbox.Result, shares.Report, error) {
 	defer ws.Acquire()()
 	defer r.Changed(ws)
 	defer request.Idle(ctx)()
-	lease, err := r.Shares.Lend(ctx, ws, skill)
+	lease, err := r.Shares.Lend(ctx, ws, by)
 	if err != nil {
 		return sandbox.Result{}, shares.Report{}, err
+	}
+	if fault := lease.ProjectFault(); fault != "" && spec.InProject {
+		lease.Release()
+		return sandbox.Result{}, shares.Report{}, failure.New(failure.SandboxSetup, inWorkspaceHint,
+			"the program was to start in the user's project, and was not run: %s", strings.TrimSuffix(fault, "."))
 	}
 	lease.Specify(&spec)
 	result, err := r.Sandbox.Run(ctx, spec)
@@ -125,6 +132,9 @@ func (r *Runner) runIn(ctx context.Context, ws workspaces.Workspace, skill strin
 	// What a run changed is told also where the caller has gone meanwhile.
 	return result, lease.Report(context.WithoutCancel(ctx), result.Shared), nil
 }
+
+// inWorkspaceHint says what to do where the project is not there for programs.
+const inWorkspaceHint = `Tell the user that the project cannot be seen. Where the program needs nothing of it, give "cwd": "workspace".`
 
 // advice says what may be behind a program's failure.
 func (r *Runner) advice(ctx context.Context, p *prepared, result sandbox.Result) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -35,6 +36,14 @@ func (run *prepared) digest() string {
 		return ""
 	}
 	return run.copy.Digest
+}
+
+// author is whose the changes of the run are.
+func (run *prepared) author() shares.Author {
+	if run.skill == nil {
+		return shares.Author{}
+	}
+	return shares.Author{Skill: run.skill.Name, Dir: run.skill.Dir, Digest: run.digest()}
 }
 
 func (run *prepared) release() {

@@ -7,14 +7,13 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
-	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 )
 
 // record notes for the audit log how a run ended.
-func record(ctx context.Context, ws workspaces.Workspace, digest string, result sandbox.Result, shared shares.Report) {
-	failed := runFailure(result)
+func record(ctx context.Context, ws workspaces.Workspace, ran ran) {
+	result, failed := ran.result, ran.failure()
 	request.Note(ctx, func(r *audit.Record) {
-		r.Digest, r.Workspace, r.Status = digest, ws.Handle, string(result.Status)
+		r.Digest, r.Workspace, r.Status = ran.digest, ws.Handle, string(result.Status)
 		r.Backend, r.Tier = result.Info.Backend, result.Info.Tier
 		if result.Status == sandbox.Exited {
 			r.ExitCode = &result.ExitCode
@@ -23,7 +22,7 @@ func record(ctx context.Context, ws workspaces.Workspace, digest string, result 
 			r.Artifacts = append(r.Artifacts, audit.File{Path: file.Path, Size: file.Size, Digest: file.Digest})
 		}
 		r.ArtifactsOmitted = result.ArtifactsOmitted
-		r.Granted, r.Changes = shared.Granted(), shared.Record()
+		r.Granted, r.Changes = ran.shared.Granted(), ran.shared.Record()
 		if failed != nil {
 			r.Error = string(failed.Code)
 		}

@@ -17,9 +17,7 @@ func ofChanges(err error) *Failure {
 	)
 	switch {
 	case errors.As(err, &stale):
-		return &Failure{Code: ChangesStale, Message: "the changes are others now than those that were looked at", Cause: err,
-			Hint: fmt.Sprintf("The id is %s now, with %d changes. Look at them, tell the user, and apply them by that id.",
-				stale.Held.ID, len(stale.Held.Files)+stale.Held.OmittedFiles)}
+		return &Failure{Code: ChangesStale, Message: "the changes are others now than those that were looked at", Hint: afterStale(stale.Held), Cause: err}
 	case errors.As(err, &applied):
 		return &Failure{Code: ChangesApplied, Message: "these changes were applied already, at " + applied.When.Format(time.DateTime), Cause: err,
 			Hint: fmt.Sprintf("Nothing is left to do. The user can take it back with: skills-mcp undo %s", applied.Undo)}
@@ -31,6 +29,18 @@ func ofChanges(err error) *Failure {
 		return split(ChangesBusy, changes.ErrBusy, err)
 	}
 	return split(ChangesTooLarge, changes.ErrTooLarge, err)
+}
+
+// afterStale says what to do where a set holds this now.
+func afterStale(held changes.Held) string {
+	switch n := len(held.Files) + held.OmittedFiles; n {
+	case 0:
+		return "Nothing is held now that could be applied: run again what makes the changes if the user still wants them."
+	case 1:
+		return fmt.Sprintf("The id is %s now, with 1 change. Look at it, tell the user, and apply it by that id.", held.ID)
+	default:
+		return fmt.Sprintf("The id is %s now, with %d changes. Look at them, tell the user, and apply them by that id.", held.ID, n)
+	}
 }
 
 // unusableChanges maps the errors of the directories that changes are about, or

@@ -98,7 +98,7 @@ func TestEditAfterTheCopy(t *testing.T) {
 	of := shares.Directory{Path: dir, Mode: shares.Write, Files: []string{"form.pdf"}}
 	of.View = editedView{view, func() { testfiles.Write(t, file, "mine") }}
 	access := shares.New(shares.Options{Others: []shares.Directory{of}, Store: store}, slog.New(slog.DiscardHandler))
-	lease, err := access.Lend(t.Context(), workspaces.Workspace{Handle: "ws"}, "skill")
+	lease, err := access.Lend(t.Context(), workspaces.Workspace{Handle: "ws"}, shares.Author{Skill: "skill"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,11 @@ import (
 
 // Granted returns what a run saw of the user's, for the audit log.
 func (r Report) Granted() (granted []string) {
-	if r.Project != nil && r.Project.Access != off {
+	if r.Project != nil && r.Project.Access != Off {
 		granted = append(granted, "project "+string(r.Project.Access)+" "+r.Project.Path)
 	}
 	for _, share := range r.Shares {
-		if share.Access != off {
+		if share.Access != Off {
 			granted = append(granted, "share "+string(share.Access)+" "+share.Path)
 		}
 	}

@@ -13,7 +13,7 @@ func TestRecord(t *testing.T) {
 	t.Parallel()
 	report := Report{
 		Project: &Shown{Path: "/work", Access: Review},
-		Shares:  []Shown{{Path: "/data", Access: Read}, {Access: off, Reason: "It is gone."}},
+		Shares:  []Shown{{Path: "/data", Access: Read}, {Access: Off, Reason: "It is gone."}},
 		Changes: &ChangeSet{ID: "cs-1", Of: "/work", Held: []changes.Change{{Path: "a"}, {Path: "b"}}, Omitted: 3,
 			Refused: []changes.Refusal{{Path: ".git/config"}}},
 		OtherChanges: []ChangeSet{{ID: "cs-2", Of: "/other", Applied: []changes.Change{{Path: "out/c"}}, Conflicts: []changes.Refusal{{Path: "out/d"}}}},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
+	"github.com/skills-mcp/skills-mcp/sandbox/project"
 )
 
 // maxReported is how many changes of one set a result lists.
@@ -34,8 +35,8 @@ type Shown struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// off is the access to what was not shown.
-const off Mode = "off"
+// Off is the [Shown.Access] to what was not shown.
+const Off Mode = "off"
 
 // ChangeSet is what is held of one directory.
 type ChangeSet struct {
@@ -56,13 +57,22 @@ type ChangeSet struct {
 	Fault string `json:"fault,omitempty"`
 }
 
+// ProjectFault says in a sentence why the project is not lent, or nothing where it
+// is, or there is none.
+func (l *Lease) ProjectFault() string {
+	if !l.project {
+		return ""
+	}
+	return sentence(l.loans[0].fault)
+}
+
 // Report returns what became of the directories in a run that saw them as the
 // sandbox says, and applies what needs no consent. The lease is released.
 func (l *Lease) Report(ctx context.Context, shared []sandbox.Shared) Report {
 	var report Report
 	var sets []ChangeSet
 	for i, lent := range l.loans {
-		shown := Shown{Access: off, Reason: sentence(lent.fault)}
+		shown := Shown{Access: Off, Reason: sentence(lent.fault)}
 		if lent.fault == nil && len(shared) > 0 {
 			shown, shared = shownAs(lent.of, shared[0]), shared[1:]
 		}
@@ -159,6 +169,10 @@ func bounded[T any](list []T, omitted int) ([]T, int) {
 func sentence(err error) string {
 	if err == nil {
 		return ""
+	}
+	var refused *project.Refusal
+	if errors.As(err, &refused) {
+		return "The directory " + strings.TrimSuffix(refused.Reason, ".") + "."
 	}
 	for _, known := range shownErrors {
 		if errors.Is(err, known) {

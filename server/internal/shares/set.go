@@ -9,9 +9,10 @@ import (
 // Set is a change set of a directory that is lent here, under the rules that
 // hold here.
 type Set struct {
-	set   *changes.Set
-	of    Directory
-	judge changes.Judge
+	access *Access
+	set    *changes.Set
+	of     Directory
+	judge  changes.Judge
 }
 
 // Open opens the change set of an id, in whatever state it is. Sets of other
@@ -28,7 +29,7 @@ func (a *Access) Open(ctx context.Context, id string) (*Set, error) {
 	directories, _ := a.directories(ctx)
 	for _, of := range directories {
 		if of.Path == set.Target().Path && of.Mode != Read {
-			return &Set{set: set, of: of, judge: Judge(of.Rules, set)}, nil
+			return &Set{access: a, set: set, of: of, judge: Judge(of.Rules, set)}, nil
 		}
 	}
 	a.close(set)
@@ -43,6 +44,25 @@ func (s *Set) Target() changes.Target { return s.set.Target() }
 
 // Held returns what the set holds.
 func (s *Set) Held(ctx context.Context) (changes.Held, error) { return s.set.Held(ctx, s.judge) }
+
+// HeldAs returns what the set holds, where that is the state of an id. If not, the
+// error is a [changes.AppliedError] or a [changes.StaleError].
+func (s *Set) HeldAs(ctx context.Context, id string) (changes.Held, error) {
+	held, err := s.Held(ctx)
+	if err != nil || held.ID == id {
+		return held, err
+	}
+	all, err := s.access.Store.Applied()
+	if err != nil {
+		return held, err
+	}
+	for _, applied := range all {
+		if applied.Held == id && applied.Undone.IsZero() {
+			return held, &changes.AppliedError{Undo: applied.ID, When: applied.When, Held: held}
+		}
+	}
+	return held, &changes.StaleError{Held: held}
+}
 
 // Diff returns how what is held at paths differs from the user's files, in at
 // most so many bytes; 0 means as many as there may be.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/skills-mcp/skills-mcp/policy/paths"
@@ -89,7 +90,13 @@ type Access struct {
 	found found
 
 	mu   sync.Mutex
-	sets map[string]map[string]*changes.Set // by workspace and directory
+	sets map[string]map[string]*used // by workspace and directory
+}
+
+// used is a change set that runs of this server use.
+type used struct {
+	*changes.Set
+	authors []Author // whose programs may have written to it
 }
 
 // New returns what lends directories, or nil where there are none.
@@ -97,7 +104,7 @@ func New(options Options, log *slog.Logger) *Access {
 	if len(options.Project) == 0 && options.Find == nil && len(options.Others) == 0 {
 		return nil
 	}
-	return &Access{Options: options, log: log, sets: map[string]map[string]*changes.Set{}}
+	return &Access{Options: options, log: log, sets: map[string]map[string]*used{}}
 }
 
 // Further returns the directories besides the project.
@@ -127,10 +134,10 @@ type loan struct {
 	late    error // why it is not known what the run changed
 }
 
-// Lend lends all directories to a run in a workspace, for a skill. What cannot
+// Lend lends all directories to a run in a workspace, by an author. What cannot
 // be lent is missing, and [Lease.Report] says why. It waits while changes are
 // being applied.
-func (a *Access) Lend(ctx context.Context, ws workspaces.Workspace, skill string) (*Lease, error) {
+func (a *Access) Lend(ctx context.Context, ws workspaces.Workspace, by Author) (*Lease, error) {
 	lease := &Lease{access: a}
 	if a == nil {
 		return lease, nil
@@ -140,7 +147,8 @@ func (a *Access) Lend(ctx context.Context, ws workspaces.Workspace, skill string
 	for i, of := range directories {
 		l := &loan{of: of, share: sandbox.Share{Path: of.Path, Access: sandbox.AccessRead}}
 		lease.loans = append(lease.loans, l)
-		if l.fault = a.lend(ctx, l, changes.Target{Path: of.Path, Label: label(of, hasProject && i == 0), Skill: skill, Workspace: ws.Handle, Files: of.Files}); l.fault != nil {
+		target := changes.Target{Path: of.Path, Label: label(of, hasProject && i == 0), Skill: by.Skill, Workspace: ws.Handle, Files: of.Files}
+		if l.fault = a.lend(ctx, l, target, by); l.fault != nil {
 			l.end()
 			if ctx.Err() != nil {
 				lease.Release()
@@ -182,9 +190,9 @@ func label(of Directory, project bool) string {
 	return ""
 }
 
-func (a *Access) lend(ctx context.Context, l *loan, target changes.Target) error {
+func (a *Access) lend(ctx context.Context, l *loan, target changes.Target, by Author) error {
 	if l.of.Mode != Read {
-		if err := a.hold(ctx, l, target); err != nil {
+		if err := a.hold(ctx, l, target, by); err != nil {
 			return err
 		}
 	}
@@ -199,8 +207,8 @@ func (a *Access) lend(ctx context.Context, l *loan, target changes.Target) error
 }
 
 // hold has the changes of a run held.
-func (a *Access) hold(ctx context.Context, l *loan, target changes.Target) (err error) {
-	if l.set, err = a.setOf(target); err != nil {
+func (a *Access) hold(ctx context.Context, l *loan, target changes.Target, by Author) (err error) {
+	if l.set, err = a.setOf(target, by); err != nil {
 		return err
 	}
 	used, err := l.set.Use(ctx)
@@ -212,21 +220,25 @@ func (a *Access) hold(ctx context.Context, l *loan, target changes.Target) (err 
 	return nil
 }
 
-// setOf returns the change set of a workspace, which is made where there is none.
-func (a *Access) setOf(target changes.Target) (*changes.Set, error) {
+// setOf returns the change set of a workspace, which is made where there is none,
+// for an author to write to.
+func (a *Access) setOf(target changes.Target, by Author) (*changes.Set, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if set := a.sets[target.Workspace][target.Path]; set != nil {
-		return set, nil
+		if !slices.Contains(set.authors, by) {
+			set.authors = append(set.authors, by)
+		}
+		return set.Set, nil
 	}
 	set, err := a.Store.New(target)
 	if err != nil {
 		return nil, err
 	}
 	if a.sets[target.Workspace] == nil {
-		a.sets[target.Workspace] = map[string]*changes.Set{}
+		a.sets[target.Workspace] = map[string]*used{}
 	}
-	a.sets[target.Workspace][target.Path] = set
+	a.sets[target.Workspace][target.Path] = &used{set, []Author{by}}
 	return set, nil
 }
 
@@ -241,7 +253,7 @@ func (a *Access) Forget(handle string) {
 	delete(a.sets, handle)
 	a.mu.Unlock()
 	for _, set := range sets {
-		a.close(set)
+		a.close(set.Set)
 	}
 }
 

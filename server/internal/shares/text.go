@@ -26,17 +26,10 @@ func (s ChangeSet) WriteText(text *strings.Builder) {
 	if n == 0 {
 		return
 	}
-	fmt.Fprintf(text, "%s held, NOT in %s yet:\n", counted(n, "change"), display.Path(s.Of))
+	fmt.Fprintf(text, "%s held, NOT in %s yet:\n", display.Counted(n, "change"), display.Path(s.Of))
 	writeChanges(text, "held", s.Held, s.Omitted)
 	fmt.Fprintf(text, "Look at them with readResource path %s (a diff; %s/<path> is a file). When the user wants them: applyChanges {\"changes\": %q}. Until then tell the user that they are not in the project.\n",
 		URI(s.ID, ""), URI(s.ID, ""), s.ID)
-}
-
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }
 
 func writeChanges(text *strings.Builder, what string, list []changes.Change, omitted int) {

@@ -51,10 +51,24 @@ func (a *asking) take(id, response json.RawMessage) {
 // ends. It implements [mcpserver.ElicitationHandler].
 func (s *Session) Elicit(ctx context.Context, request mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	answer, err := s.ask(ctx, string(mcp.MethodElicitationCreate), request.Params)
+	return decoded[mcp.ElicitationResult](answer, err)
+}
+
+// ListRoots asks the client for its roots, and waits until it answers, or ctx or
+// the session ends. It implements [mcpserver.RootsHandler].
+func (s *Session) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	answer, err := s.ask(ctx, string(mcp.MethodListRoots), nil)
+	return decoded[mcp.ListRootsResult](answer, err)
+}
+
+// decoded returns a client's result, or the error that came instead.
+func decoded[T any](answer json.RawMessage, err error) (result *T, _ error) {
 	if err != nil {
 		return nil, err
 	}
-	var result *mcp.ElicitationResult
 	if err := json.Unmarshal(answer, &result); err != nil || result == nil {
 		return nil, errors.Join(errNoResult, err)
 	}

@@ -36,7 +36,7 @@ type Session struct {
 // error that there is such a session.
 func Open(ctx context.Context, rt *router.Router, subs *client.Subscriptions, id string, write func(message []byte) error) (*Session, error) {
 	s := &Session{Client: client.New(), router: rt, subs: subs, write: write}
-	s.library = mcpserver.NewInProcessSessionWithHandlers(id, nil, s, nil)
+	s.library = mcpserver.NewInProcessSessionWithHandlers(id, nil, s, s)
 	s.ctx = client.With(rt.Library.WithContext(ctx, s.library), s.Client)
 	if err := rt.Library.RegisterSession(s.ctx, s.library); err != nil {
 		return nil, err

@@ -10,16 +10,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/internal/audit"
-	"github.com/skills-mcp/skills-mcp/policy/approval"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 )
-
-// diffBytesAsked bounds the diff that a question shows, in bytes.
-const diffBytesAsked = 6 << 10
 
 type applyArguments struct {
 	Changes string   `json:"changes"`
@@ -121,29 +117,11 @@ func (a applier) apply(ctx context.Context, arguments applyArguments) (*mcp.Call
 	return done.result(), nil
 }
 
-// ask has the user consent, where it is not the host who asks. What is looked at
-// is what is applied: it has the same id.
+// ask has the user consent, where it is not the host who asks.
 func (a applier) ask(ctx context.Context, set *shares.Set, arguments applyArguments) error {
-	question := consent.Question{Kind: approval.Apply, Skill: set.Target().Skill}
-	if !a.door.Needed(approval.Apply, question.Skill) {
-		_, err := a.door.Ask(ctx, question)
-		return err
-	}
-	diff, err := set.Diff(ctx, arguments.Paths, diffBytesAsked)
+	question, err := a.question(ctx, set, arguments)
 	if err != nil {
 		return err
-	}
-	if diff.ID != arguments.Changes {
-		held, err := set.Held(ctx)
-		if err != nil {
-			return err
-		}
-		return &changes.StaleError{Held: held}
-	}
-	question.Title = "Write the changes " + diff.ID + " to " + display.Path(set.Target().Path)
-	question.Detail = diff.Text
-	if diff.Omitted > 0 {
-		question.Detail += fmt.Sprintf("\n%d more changes are not shown here; skills-mcp changes %s shows them.", diff.Omitted, diff.ID)
 	}
 	_, err = a.door.Ask(ctx, question)
 	return err
@@ -171,7 +149,7 @@ func (done applied) text() string {
 	case done.Discarded:
 		text.WriteString("Discarded. The user's files are as they were.\n")
 	default:
-		fmt.Fprintf(&text, "Applied to %s: %d changes.\n", display.Path(done.Of), len(done.Applied))
+		fmt.Fprintf(&text, "Applied to %s: %s.\n", display.Path(done.Of), display.Counted(len(done.Applied), "change"))
 	}
 	for _, change := range done.Applied {
 		fmt.Fprintf(&text, "%s: %s\n", change.Kind, display.Path(change.Path))
