@@ -86,7 +86,7 @@ var imports = map[string][]string{
 		"server/internal/skills", "server/internal/workspace"},
 	"server/internal/activation": {"catalog", "policy", "resources/...", "sandbox", "server/internal/display", "server/internal/failure",
 		"server/internal/requirement", "server/internal/skills", "server/internal/shares"},
-	"server/internal/advice": {"policy", "resources/...", "sandbox", "sandbox/command", "server/internal/display"},
+	"server/internal/advice": {"policy", "resources/...", "sandbox", "sandbox/command", "sandbox/project", "server/internal/display"},
 	// shares lends the user's directories to runs, and knows no skill.
 	"server/internal/shares": {"policy", "resources/contained", "sandbox", "sandbox/changes", "sandbox/project", "sandbox/workspaces",
 		"server/internal/display", "server/internal/failure", "server/internal/request"},
@@ -94,7 +94,7 @@ var imports = map[string][]string{
 		"server/internal/recorder", "server/internal/request", "server/internal/router", "server/internal/skills", "server/internal/shares", "server/internal/workspace"},
 	"server/internal/updates": {"catalog", "resources/...", "sandbox", "sandbox/workspaces", "server/internal/client", "server/internal/skills",
 		"server/internal/workspace"},
-	"server/internal/execution": {"catalog", "policy", "resources/...", "sandbox", "sandbox/workspaces", "server/internal/advice",
+	"server/internal/execution": {"catalog", "policy", "resources/...", "sandbox", "sandbox/project", "sandbox/workspaces", "server/internal/advice",
 		"server/internal/consent", "server/internal/display", "server/internal/failure", "server/internal/request", "server/internal/requirement", "server/internal/schema",
 		"server/internal/skills", "server/internal/shares", "server/internal/workspace"},
 	"server/internal/tools": {"catalog", "policy", "resources/...", "sandbox", "sandbox/changes", "sandbox/workspaces", "server/internal/activation",

@@ -181,8 +181,8 @@ func (b *Backend) describe() sandbox.Info {
 	return sandbox.Info{
 		Backend: b.engine.Name(),
 		Tier:    "container",
-		Notice: "Every run has a container of its own: the skill is read-only, only the workspace and /tmp can be written, " +
-			"nothing else of this machine is visible, there is no network but a loopback interface; " + files + kernel + ".",
+		Notice: "Every run has a container of its own: the skill is read-only, only the workspace, /tmp and what the user shares for changes can be written, " +
+			"nothing of this machine is visible but these and what else the user shares, there is no network but a loopback interface; " + files + kernel + ".",
 		SkillDir:  protocol.SkillDir,
 		Workspace: protocol.Workspace,
 	}

@@ -16,13 +16,17 @@ import (
 const maxStrays = 2
 
 // Stray is about paths in a shell command that are relative to the skill,
-// though the command started in the workspace. It is empty where there are
+// though the command started in the workspace or in the project. It is empty where there are
 // none.
 func Stray(spec sandbox.Spec) string {
 	if spec.Shell == "" || spec.SkillDir == "" || spec.InSkill {
 		return ""
 	}
-	here, err := contained.Open(spec.Workspace, contained.Options{Untrusted: true})
+	start, called := spec.Workspace, "workspace"
+	if spec.InProject && len(spec.Shares) > 0 {
+		start, called = spec.Shares[0].Path, "project"
+	}
+	here, err := contained.Open(start, contained.Options{Untrusted: true})
 	if err != nil {
 		return ""
 	}
@@ -40,7 +44,7 @@ func Stray(spec sandbox.Spec) string {
 		if _, err := here.IsDir(name); err == nil {
 			continue
 		}
-		advice = append(advice, wayTo(spec.SkillDir, name))
+		advice = append(advice, wayTo(spec.SkillDir, name, called))
 		if len(advice) == maxStrays {
 			break
 		}
@@ -48,8 +52,8 @@ func Stray(spec sandbox.Spec) string {
 	return strings.Join(advice, " ")
 }
 
-// wayTo says how a program gets at a file of the skill.
-func wayTo(skillDir, name string) string {
+// wayTo says how a program that started elsewhere gets at a file of the skill.
+func wayTo(skillDir, name, start string) string {
 	var ways []string
 	if programs, err := command.Interpreters(skillDir, name); err == nil && programs != nil {
 		ways = append(ways, fmt.Sprintf("run it with `script`: %q and `args`", name))
@@ -59,5 +63,5 @@ func wayTo(skillDir, name string) string {
 	} else {
 		ways = append(ways, "start the command with `cwd`: \"skill\"")
 	}
-	return fmt.Sprintf("%s is in the skill's directory, but the command started in the workspace: %s.", display.Path(name), strings.Join(ways, ", or "))
+	return fmt.Sprintf("%s is in the skill's directory, but the command started in the %s: %s.", display.Path(name), start, strings.Join(ways, ", or "))
 }

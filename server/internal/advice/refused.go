@@ -1,11 +1,13 @@
 package advice
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/project"
 )
 
 // pattern compiles a regular expression when it is first used, so that no
@@ -30,21 +32,35 @@ var (
 
 const (
 	noNetwork = "There is no network in the sandbox, which the program seems to need: do it without, from what the skill and the workspace hold, or tell the user."
-	readOnly  = "The skill is read-only, and so is all else but the workspace, $HOME, $TMPDIR and /tmp: let the program write to the workspace."
+	readOnly  = "The skill is read-only, and so is all else but %sthe workspace, $HOME, $TMPDIR and /tmp: let the program write %s."
 )
 
-// Refused says what of a program's failure is the sandbox's doing. Only
-// the program's output shows it.
-func Refused(spec sandbox.Spec, result sandbox.Result) string {
+// Refused says what of a program's failure is the sandbox's doing, which did not
+// show it what is hidden. Only the program's output shows it.
+func Refused(spec sandbox.Spec, result sandbox.Result, hidden []project.Masked) string {
 	var advice []string
 	failed := result.Status == sandbox.Exited && result.ExitCode != 0 || result.Status == sandbox.Signaled
 	if !result.Info.Network && (failed || result.Status == sandbox.TimedOut) && wantedNetwork(spec, result) {
 		advice = append(advice, noNetwork)
 	}
 	if failed && wroteReadOnly(spec, result) {
-		advice = append(advice, readOnly)
+		advice = append(advice, readOnlyAdvice(spec, result))
 	}
-	return strings.Join(advice, " ")
+	if failed && wroteOthers(spec, result) {
+		advice = append(advice, otherOwner)
+	}
+	if failed {
+		advice = append(advice, wantedHidden(result, hidden))
+	}
+	return strings.TrimSpace(strings.Join(advice, " "))
+}
+
+// readOnlyAdvice says where a program can write.
+func readOnlyAdvice(spec sandbox.Spec, result sandbox.Result) string {
+	if spec.Project && len(result.Shared) > 0 && result.Shared[0].Access == sandbox.AccessReview {
+		return fmt.Sprintf(readOnly, "the project, ", "to one of these")
+	}
+	return fmt.Sprintf(readOnly, "", "to the workspace")
 }
 
 // wantedNetwork reports whether a program failed for want of a network. One that

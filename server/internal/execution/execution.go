@@ -15,6 +15,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/project"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/advice"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
@@ -80,7 +81,7 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 			spec.Progress(missing)
 		}
 	}
-	result, report, err := r.runIn(ctx, ws, prepared.author(), *spec)
+	result, report, err := r.runIn(ctx, ws, prepared.author(), spec)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 		"approval", approval.Outcome, "scope", approval.Scope)
 	ended := ran{
 		inProject: spec.InProject, digest: prepared.digest(), approval: approval, result: result, shared: report,
-		advice: r.advice(ctx, prepared, result), longest: prepared.longest,
+		advice: r.advice(ctx, prepared, result, report.Hidden), longest: prepared.longest,
 	}
 	record(ctx, ws, ended)
 	return answer(ws, ended), nil
@@ -110,7 +111,7 @@ func (r *Runner) chooseDir(ctx context.Context, p *Program) error {
 // runIn runs a program in a workspace, with the user's directories, of whose
 // changes the report tells. Subscribers hear of those of the workspace before
 // anything else is done about it.
-func (r *Runner) runIn(ctx context.Context, ws workspaces.Workspace, by shares.Author, spec sandbox.Spec) (sandbox.Result, shares.Report, error) {
+func (r *Runner) runIn(ctx context.Context, ws workspaces.Workspace, by shares.Author, spec *sandbox.Spec) (sandbox.Result, shares.Report, error) {
 	defer ws.Acquire()()
 	defer r.Changed(ws)
 	defer request.Idle(ctx)()
@@ -123,8 +124,8 @@ func (r *Runner) runIn(ctx context.Context, ws workspaces.Workspace, by shares.A
 		return sandbox.Result{}, shares.Report{}, failure.New(failure.SandboxSetup, inWorkspaceHint,
 			"the program was to start in the user's project, and was not run: %s", strings.TrimSuffix(fault, "."))
 	}
-	lease.Specify(&spec)
-	result, err := r.Sandbox.Run(ctx, spec)
+	lease.Specify(spec)
+	result, err := r.Sandbox.Run(ctx, *spec)
 	lease.Release()
 	if err != nil {
 		return sandbox.Result{}, shares.Report{}, err
@@ -137,8 +138,8 @@ func (r *Runner) runIn(ctx context.Context, ws workspaces.Workspace, by shares.A
 const inWorkspaceHint = `Tell the user that the project cannot be seen. Where the program needs nothing of it, give "cwd": "workspace".`
 
 // advice says what may be behind a program's failure.
-func (r *Runner) advice(ctx context.Context, p *prepared, result sandbox.Result) string {
-	refused := advice.Refused(p.spec, result)
+func (r *Runner) advice(ctx context.Context, p *prepared, result sandbox.Result, hidden []project.Masked) string {
+	refused := advice.Refused(p.spec, result, hidden)
 	if p.skill == nil || result.Status != sandbox.Exited || result.ExitCode == 0 {
 		return refused
 	}

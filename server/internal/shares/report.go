@@ -25,6 +25,9 @@ type Report struct {
 	// where the project has none; OtherChanges are those of the others.
 	Changes      *ChangeSet  `json:"changes,omitempty"`
 	OtherChanges []ChangeSet `json:"otherChanges,omitempty"`
+	// Hidden is what the run did not see of the directories, with paths relative
+	// to each, or saw otherwise. It is not part of the result.
+	Hidden []project.Masked `json:"-"`
 }
 
 // Shown is a directory as a run saw it.
@@ -72,6 +75,7 @@ func (l *Lease) Report(ctx context.Context, shared []sandbox.Shared) Report {
 	var report Report
 	var sets []ChangeSet
 	for i, lent := range l.loans {
+		report.Hidden = append(report.Hidden, lent.hidden...)
 		shown := Shown{Access: Off, Reason: sentence(lent.fault)}
 		if lent.fault == nil && len(shared) > 0 {
 			shown, shared = shownAs(lent.of, shared[0]), shared[1:]

@@ -129,6 +129,7 @@ type loan struct {
 	of      Directory
 	set     *changes.Set // nil where it is only read
 	share   sandbox.Share
+	hidden  []project.Masked
 	release []func() error
 	fault   error // why it is not lent
 	late    error // why it is not known what the run changed
@@ -201,7 +202,7 @@ func (a *Access) lend(ctx context.Context, l *loan, target changes.Target, by Au
 	if err != nil {
 		return err
 	}
-	l.share.Layers = view.Layers
+	l.share.Layers, l.hidden = view.Layers, view.Masked
 	l.release = append(l.release, func() error { view.Release(); return nil })
 	return nil
 }
