@@ -1,9 +1,20 @@
 package docker
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
-// AwaitWarm returns when nothing is being started ahead any more.
-func (b *Backend) AwaitWarm() { b.pool.work.Wait() }
+// AwaitWarm returns when nothing is being started ahead any more of what was to be
+// when it was called.
+func (b *Backend) AwaitWarm() {
+	b.pool.mu.Lock()
+	warm := slices.Clone(b.pool.warm)
+	b.pool.mu.Unlock()
+	for _, w := range warm {
+		b.pool.start(w)
+	}
+}
 
 // SetAckTimeout replaces how long a container may take nothing.
 func (b *Backend) SetAckTimeout(timeout time.Duration) { b.ackTimeout = timeout }

@@ -56,7 +56,7 @@ func some[T any](f *fixture, all []T) []T {
 // rounds is how often something is tried that depends on the moment.
 func (f *fixture) rounds(most int) int {
 	if f.shares.Brief {
-		return most / 5
+		return most / 10
 	}
 	return most
 }
