@@ -27,7 +27,9 @@ func checkLangChainTools(t *testing.T, l *langchain) {
 		if !tool.Structured || tool.Description == "" || len(tool.Schema.Properties) == 0 {
 			t.Errorf("%s is no usable tool: %+v", tool.Name, tool)
 		}
-		if needsName := tool.Name != "findSkills"; needsName != slices.Contains(tool.Schema.Required, "name") {
+		want := map[string]string{"findSkills": "", "applyChanges": "changes"}
+		if needs, other := want[tool.Name]; slices.Contains(tool.Schema.Required, "name") == other ||
+			needs != "" && !slices.Contains(tool.Schema.Required, needs) {
 			t.Errorf("%s requires %q", tool.Name, tool.Schema.Required)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -223,6 +224,13 @@ func newUser(t *testing.T, m *model) *claude {
 	}
 	c.env = append(c.env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	newProject(t, c.env, c.project)
+	try := exec.Command(program.Binary(t), "call", "exec", "name=repo-history", "script=scripts/history.sh")
+	try.Env, try.Dir = c.env, c.project
+	if out, err := try.CombinedOutput(); strings.Contains(string(out), "sandbox_unavailable: ") {
+		t.Skipf("no sandbox here: %s", out)
+	} else if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	mustRun(t, c.env, c.project, "node", c.launcher, "mcp", "add", serverName, "--", "skills-mcp")
 	return c
 }
