@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"github.com/skills-mcp/skills-mcp/internal/statedir"
 	"io"
 	"log/slog"
 	"time"
@@ -18,7 +19,7 @@ func (s *settings) auditDir() (string, error) {
 	case config.Off:
 		return "", nil
 	case config.Auto:
-		dir, err := audit.DefaultDir()
+		dir, err := statedir.Path("audit")
 		if err != nil {
 			return "", fmt.Errorf("there is no directory for the audit log (%w); name one with --audit=DIR, or use --audit=off", err)
 		}

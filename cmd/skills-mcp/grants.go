@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/skills-mcp/skills-mcp/internal/statedir"
 	"io"
 	"log/slog"
 	"slices"
@@ -107,7 +108,7 @@ func noArguments(command *cobra.Command, args []string) error {
 
 // openAnswers returns what remembers the user's answers.
 func openAnswers(log *slog.Logger) (*answers.Store, error) {
-	dir, err := answers.DefaultDir()
+	dir, err := statedir.Path("grants")
 	if err != nil {
 		return nil, fmt.Errorf("there is no directory for grants: %w", err)
 	}

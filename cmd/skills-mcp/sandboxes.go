@@ -10,7 +10,6 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/sandbox"
-	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/remote"
 	"github.com/skills-mcp/skills-mcp/sandbox/host"
@@ -138,7 +137,7 @@ func (s *settings) openLocal(ctx context.Context, log *slog.Logger) (*local.Back
 	if err != nil {
 		return nil, err
 	}
-	return local.New(ctx, local.Options{Logger: log, Project: project, Show: s.Sandbox.Show, Git: command.ReadGitUser(ctx, project)})
+	return local.New(ctx, local.Options{Logger: log, Project: project, Show: s.Sandbox.Show})
 }
 
 // checkShow makes the paths that are to be shown absolute and refuses those that programs

@@ -62,7 +62,7 @@ const maxAnswers = 1000
 
 // Options are what a store is made of.
 type Options struct {
-	// Dir is where the answers are kept; see [DefaultDir]. It is made, with
+	// Dir is where the answers are kept. It is made, with
 	// mode 0700, when there is something to keep.
 	Dir string
 	// Lifetime is how long an answer holds; for ever if zero.

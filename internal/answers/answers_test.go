@@ -296,20 +296,3 @@ func TestServersShare(t *testing.T) {
 		t.Errorf("%d of 40 are there, %v", len(all), err)
 	}
 }
-
-func TestDefaultDir(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	for name, test := range map[string]struct{ state, want string }{
-		"set":      {"/var/state", "/var/state/skills-mcp/grants"},
-		"not set":  {"", filepath.Join(home, ".local/state/skills-mcp/grants")},
-		"relative": {"state", filepath.Join(home, ".local/state/skills-mcp/grants")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Setenv("XDG_STATE_HOME", test.state)
-			if got, err := answers.DefaultDir(); err != nil || got != test.want {
-				t.Errorf("%q, %v, want %q", got, err, test.want)
-			}
-		})
-	}
-}

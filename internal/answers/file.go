@@ -46,20 +46,6 @@ type document struct {
 	Answers []Answer `json:"answers"`
 }
 
-// DefaultDir returns the directory in the user's state directory: below
-// $XDG_STATE_HOME, or ~/.local/state where that is not an absolute path.
-func DefaultDir() (string, error) {
-	base := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(base) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		base = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(base, "skills-mcp", "grants"), nil
-}
-
 // open opens the directory, which has to be this user's alone. The caller
 // closes it.
 func (f file) open() (*os.Root, error) {

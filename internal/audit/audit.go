@@ -51,7 +51,7 @@ const (
 // Options are those of a log.
 type Options struct {
 	// Dir is the absolute path of its directory, which is made where it is not
-	// there. Required; [DefaultDir] returns the usual one.
+	// there. Required.
 	Dir string
 	// MaxBytes is how long a file gets before it is rotated, from 64 KiB to 1 GiB.
 	// If zero, it is 10 MiB.

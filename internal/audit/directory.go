@@ -14,7 +14,6 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
-	"github.com/skills-mcp/skills-mcp/internal/statedir"
 )
 
 // Names in the directory. Rotated files are named audit-TIME-size.jsonl.
@@ -33,9 +32,6 @@ const (
 	// lockRetry is how long is waited between two attempts.
 	lockRetry = time.Millisecond
 )
-
-// DefaultDir returns the directory of the user's audit log.
-func DefaultDir() (string, error) { return statedir.Path("audit") }
 
 // directory is where a log is. It is looked at by its path again for each line,
 // so that one that is taken away or moved is made again.

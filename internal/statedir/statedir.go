@@ -5,19 +5,32 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
-// Path returns the directory of a name in the user's state directory:
-// $XDG_STATE_HOME, or ~/.local/state where that is not set or no absolute path
-// (XDG Base Directory Specification). It need not be there.
+// Path returns the directory of a name in the user's state directory, or that
+// directory for no name: below $XDG_STATE_HOME, or where that is not set or no
+// absolute path ~/.local/state (XDG Base Directory Specification), and on Windows
+// %LocalAppData%. It need not be there.
 func Path(name string) (string, error) {
 	base := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {
-		home, err := os.UserHomeDir()
-		if err != nil {
+		var err error
+		if base, err = usual(); err != nil {
 			return "", fmt.Errorf("state directory: %w", err)
 		}
-		base = filepath.Join(home, ".local", "state")
 	}
 	return filepath.Join(base, "skills-mcp", name), nil
+}
+
+// usual returns the state directory of users who have named none.
+func usual() (string, error) {
+	if runtime.GOOS == "windows" {
+		return os.UserCacheDir() // which is where Windows keeps state too
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, ".local", "state"), nil
 }

@@ -27,7 +27,6 @@ import (
 	"slices"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
-	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
@@ -62,8 +61,6 @@ type Options struct {
 	// Show are files and directories that programs may read besides, as
 	// [CheckShow] returned them.
 	Show []string
-	// Git is in whose name programs commit in the project.
-	Git command.GitUser
 	// Tier is the only one to take. If empty, it is the best there is.
 	Tier Tier
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
-	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 )
 
@@ -190,22 +189,22 @@ func TestSharesOfOtherOwners(t *testing.T) {
 	}
 }
 
-// In a project git commits in the user's name, but where the repository has one of
-// its own. Without a project nobody learns of it.
+// In a project git commits in the name that the environment has, in each tier, and
+// no configuration of the machine or of its users is known.
 func TestSharesGitUser(t *testing.T) {
-	backend, err := local.New(t.Context(), local.Options{Tier: local.Full, Git: command.GitUser{Name: "U", Email: "u@example.com"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer backend.Close()
-	project := t.TempDir()
-	const commit = `git init -q . && git commit -q --allow-empty -m x && git log --format='%an %ae'
-		git config user.email other@example.com && git commit -q --allow-empty -m y && git log -1 --format='%an %ae'`
-	if result := run(t, backend, inProject(t, project, commit)); string(result.Stdout.Data) != "U u@example.com\nU other@example.com\n" {
-		t.Errorf("git says %q, %s", result.Stdout.Data, result.Stderr.Data)
-	}
-	result := run(t, backend, sandbox.Spec{Shell: `cat /etc/gitconfig; git config --get user.name`, Workspace: t.TempDir()})
-	if len(result.Stdout.Data) > 0 {
-		t.Errorf("without a project git says %q", result.Stdout.Data)
+	for _, tier := range []local.Tier{local.Full, local.Restricted} {
+		t.Run(string(tier), func(t *testing.T) {
+			backend := opener(tier)(t)
+			defer backend.Close()
+			spec := inProject(t, t.TempDir(), `git init -q . && git commit -q --allow-empty -m x && git log --format='%an %ae %cn %ce'; git config --list --show-scope | grep -v '^local'`)
+			spec.Env = map[string]string{
+				"GIT_AUTHOR_NAME": "U", "GIT_AUTHOR_EMAIL": "u@example.com", "GIT_COMMITTER_NAME": "U", "GIT_COMMITTER_EMAIL": "u@example.com",
+				"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*",
+			}
+			result := run(t, backend, spec)
+			if want := "U u@example.com U u@example.com\ncommand\tsafe.directory=*\n"; string(result.Stdout.Data) != want {
+				t.Errorf("git says %q, %s", result.Stdout.Data, result.Stderr.Data)
+			}
+		})
 	}
 }

@@ -73,11 +73,7 @@ func (s *system) orders(spec sandbox.Spec, shares shares) (jail.Orders, error) {
 		return jail.Orders{}, err
 	}
 	environ, err := command.Environ(spec, s.layout.path.String(), s.layout.variables, at)
-	orders := jail.Orders{Argv: argv, Env: environ, Dir: at.Start(spec)}
-	if at.Project != "" {
-		orders.Files = []jail.File{{Path: "/etc/gitconfig", Content: s.git}}
-	}
-	return orders, err
+	return jail.Orders{Argv: argv, Env: environ, Dir: at.Start(spec)}, err
 }
 
 // lookup returns the [command.Lookup] of a run: what is found must be visible.

@@ -31,7 +31,6 @@ type system struct {
 	private bool    // directories are shown by files of the run's own
 	// asNobody has the programs of root run as nobody in the tier restricted.
 	asNobody bool
-	git      string // its configuration, where there is a project
 	warm     *warm
 	// isCopy reports whether a share of a run is a copy, and unmountable has the
 	// paths of those of which the kernel mounts no overlay.
@@ -60,7 +59,7 @@ func open(ctx context.Context, options Options) (*Backend, error) {
 }
 
 func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error) {
-	b := &Backend{system: system{tier: tier, git: options.Git.Config()}}
+	b := &Backend{system: system{tier: tier}}
 	s := &b.system
 	switch {
 	case tier != Full && tier != Restricted:

@@ -57,9 +57,6 @@ func (b *builder) finish(orders *Orders, files []int) error {
 	if err != nil {
 		return err
 	}
-	if err := b.write(orders.Files); err != nil {
-		return err
-	}
 	if err := b.attachAll(sources, orders.Mounts); err != nil {
 		return err
 	}

@@ -29,9 +29,8 @@ type Orders struct {
 	Argv []string // the first is the absolute path of the program
 	Env  []string
 	Dir  string
-	// Files and Mounts are added to the file system, and then Shares, which may
-	// be over them.
-	Files  []File
+	// Mounts are added to the file system, and then Shares, which may be over
+	// them.
 	Mounts []Mount
 	Shares []Share
 	Rights Rights

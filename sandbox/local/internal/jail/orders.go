@@ -18,7 +18,6 @@ func (o *Orders) Fields(t *wire.Transfer) {
 	t.Strings(&o.Argv)
 	t.Strings(&o.Env)
 	t.String(&o.Dir)
-	wire.Slice(t, &o.Files, fileFields(t))
 	wire.Slice(t, &o.Mounts, mountFields(t))
 	wire.Slice(t, &o.Shares, func(s *Share) { s.fields(t) })
 	wire.Slice(t, &o.Rights.Landlock, func(g *Grant) {
@@ -38,19 +37,15 @@ func (o *Orders) Fields(t *wire.Transfer) {
 
 func (r *Root) fields(t *wire.Transfer) {
 	wire.Slice(t, &r.Mounts, mountFields(t))
-	wire.Slice(t, &r.Files, fileFields(t))
+	wire.Slice(t, &r.Files, func(f *File) {
+		t.String(&f.Path)
+		t.String(&f.Content)
+	})
 	wire.Slice(t, &r.Links, func(l *Link) {
 		t.String(&l.Path)
 		t.String(&l.Target)
 	})
 	wire.Int(t, &r.TmpBytes)
-}
-
-func fileFields(t *wire.Transfer) func(*File) {
-	return func(f *File) {
-		t.String(&f.Path)
-		t.String(&f.Content)
-	}
 }
 
 func (s *Share) fields(t *wire.Transfer) {
