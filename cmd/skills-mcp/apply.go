@@ -111,7 +111,7 @@ func (s *judgedSet) discard(command *cobra.Command, flags *settings, id string, 
 		}
 		held := len(left.Files) + left.OmittedFiles
 		record.Changes = []audit.Changes{{ID: id, Of: s.Target().Path, Held: held, Discarded: true}}
-		_, err = fmt.Fprintf(command.OutOrStdout(), "Discarded. %d changes are left.\n", held)
+		_, err = fmt.Fprintf(command.OutOrStdout(), "Discarded. Held is still: %s.\n", countChanges(held))
 		return err
 	})
 }
@@ -136,10 +136,15 @@ func printOutcome(out io.Writer, outcome changes.Outcome) error {
 	return nil
 }
 
+// canAsk reports whether there is a terminal to ask at.
+func canAsk(command *cobra.Command) bool {
+	in, ok := command.InOrStdin().(interface{ Fd() uintptr })
+	return ok && isTerminalFd(in.Fd())
+}
+
 // ask asks a person at a terminal. Where there is none, it fails.
 func ask(command *cobra.Command, question string) (bool, error) {
-	in, ok := command.InOrStdin().(interface{ Fd() uintptr })
-	if !ok || !isTerminalFd(in.Fd()) {
+	if !canAsk(command) {
 		return false, usageError{errors.New("standard input is no terminal to ask at; look at the changes with 'skills-mcp changes ID', then give --yes")}
 	}
 	fmt.Fprintf(command.ErrOrStderr(), "%s [y/N] ", question)

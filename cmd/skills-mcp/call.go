@@ -15,7 +15,9 @@ const callLong = `Call one tool in-process and print what a model would see.
 Arguments are key=value pairs, or one JSON object. Values are text, but for the
 numbers offset, length and timeoutMs; write key:=JSON for any other kind, as in
 args:='["--top","3"]'. The exit code is 1 where the tool reports an
-error. On a terminal, control characters are shown as \u001b.`
+error. On a terminal, control characters are shown as \u001b, and where a
+program changed your files it shows the changes and asks whether to apply them;
+elsewhere it names the command that does.`
 
 func newCallCommand(flags *settings) *cobra.Command {
 	var roots []string
@@ -48,22 +50,7 @@ func newCallCommand(flags *settings) *cobra.Command {
 }
 
 func call(command *cobra.Command, flags *settings, roots []string, tool string, given arguments, structured bool) error {
-	ctx := command.Context()
-	flags.quiet = true // the answer is what was asked for
-	runtime, err := flags.open(ctx, command.ErrOrStderr(), roots)
-	if err != nil {
-		return err
-	}
-	defer runtime.close()
-	types, err := argumentTypes(runtime.server.Tools(), tool)
-	if err != nil {
-		return usageError{err}
-	}
-	encoded, err := given.encode(types)
-	if err != nil {
-		return err
-	}
-	called, err := runtime.server.Call(ctx, tool, encoded)
+	called, err := callTool(command, flags, roots, tool, given)
 	if err != nil {
 		return err
 	}
@@ -72,10 +59,33 @@ func call(command *cobra.Command, flags *settings, roots []string, tool string, 
 		text = escaped(text)
 	}
 	fmt.Fprintln(out, text)
+	if err := flags.offerChanges(command, called); err != nil {
+		return err
+	}
 	if called.IsError {
 		return errReported
 	}
 	return nil
+}
+
+// callTool calls a tool of a server that ends with the call.
+func callTool(command *cobra.Command, flags *settings, roots []string, tool string, given arguments) (server.Called, error) {
+	ctx := command.Context()
+	flags.quiet = true // the answer is what was asked for
+	runtime, err := flags.open(ctx, command.ErrOrStderr(), roots)
+	if err != nil {
+		return server.Called{}, err
+	}
+	defer runtime.close()
+	types, err := argumentTypes(runtime.server.Tools(), tool)
+	if err != nil {
+		return server.Called{}, usageError{err}
+	}
+	encoded, err := given.encode(types)
+	if err != nil {
+		return server.Called{}, err
+	}
+	return runtime.server.Call(ctx, tool, encoded)
 }
 
 func shown(called server.Called, structured bool) string {

@@ -83,6 +83,14 @@ func listChanges(command *cobra.Command, store *changes.Store, asJSON bool) erro
 	return nil
 }
 
+// countChanges says how many changes there are.
+func countChanges(n int) string {
+	if n == 1 {
+		return "1 change"
+	}
+	return fmt.Sprintf("%d changes", n)
+}
+
 // countKinds says how many changes of each kind there are.
 func countKinds(info changes.Info) string {
 	var counts []string

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -23,6 +24,19 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// capture is 'capture NAME PATTERN': it sets a variable to what the last standard
+// output has of a regular expression first.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME PATTERN")
+	}
+	found := regexp.MustCompile(args[1]).FindString(ts.ReadFile("stdout"))
+	if found == "" {
+		ts.Fatalf("nothing of the output is %s", args[1])
+	}
+	ts.Setenv(args[0], found)
+}
+
 // TestCommands runs the program as a user does, by the scripts in
 // testdata/cli.
 func TestCommands(t *testing.T) {
@@ -30,6 +44,7 @@ func TestCommands(t *testing.T) {
 		Dir:                 "../../testdata/cli",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"capture": capture},
 		Condition: func(condition string) (bool, error) {
 			if condition != "local" {
 				return false, fmt.Errorf("there is no condition %q", condition)

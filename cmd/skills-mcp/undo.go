@@ -60,7 +60,7 @@ func listApplied(command *cobra.Command, store *changes.Store, asJSON bool) erro
 		return err
 	}
 	for _, applied := range all {
-		fmt.Fprintf(out, "%s  %s  %d changes in %s", applied.ID, applied.When.Local().Format(time.DateTime), len(applied.Changes), printable(applied.Target.Path))
+		fmt.Fprintf(out, "%s  %s  %s in %s", applied.ID, applied.When.Local().Format(time.DateTime), countChanges(len(applied.Changes)), printable(applied.Target.Path))
 		if applied.Interrupted {
 			fmt.Fprint(out, ", interrupted")
 		}
