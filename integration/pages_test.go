@@ -2,6 +2,7 @@ package integration
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -27,13 +28,17 @@ var fencedBlock = regexp.MustCompile("(?ms)^```([a-z]+)(?: (\\S+))?\n(.*?)^```$"
 // varying is what differs from run to run, and what a sandbox says of itself,
 // which depends on the machine's cgroups.
 var varying = regexp.MustCompile(`ws-[0-9a-f]{32}|\b\d+ ms\b|"durationMs":\d+|sha256:[0-9a-f]+|` +
-	`\(tier full\): .*|tier full\. .*|"notice":"[^"]*"`)
+	`\(tier full\): .*|tier full\. .*|"notice":"[^"]*"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
+
+// changeID is an id of held or applied changes, another one in each run.
+var changeID = regexp.MustCompile(`\b(?:cs-[0-9a-f]{16}-[0-9a-f]{8}|ap-[0-9a-f]{16})\b`)
 
 // TestPages runs what the README and the pages of docs show. A block that is
 // fenced as console is a transcript: lines that begin with "$ " are commands,
 // what follows is what they print, in which a line "…" stands for any lines. A
-// block whose fence names a file is written there first. Each page has a
-// directory of its own, which looks like a checkout after `make build`.
+// block whose fence names a file is written there first. An id of changes that a
+// command repeats is the one that was printed where the page shows it. Each page
+// has a directory of its own, which looks like a checkout after `make build`.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -92,8 +97,9 @@ func followPage(t *testing.T, page string, commands []shownCommand) {
 		}
 	}
 	requireTier(t, env, dir, commands)
+	ids := shownIDs{}
 	for _, c := range commands {
-		got := runShown(t, env, dir, c.command)
+		got := ids.learn(c.output, runShown(t, env, dir, ids.command(c.command)))
 		switch {
 		case sameOutput(c.output, got):
 		case *update:
@@ -107,6 +113,28 @@ func followPage(t *testing.T, page string, commands []shownCommand) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// shownIDs are the ids of changes that a page shows, by those that were printed.
+type shownIDs map[string]string
+
+// learn takes what a command printed, and returns it with the page's own ids.
+func (ids shownIDs) learn(shown, printed string) string {
+	old, now := changeID.FindAllString(shown, -1), changeID.FindAllString(printed, -1)
+	for i := range min(len(old), len(now)) {
+		if ids[now[i]] == "" {
+			ids[now[i]] = old[i]
+		}
+	}
+	return changeID.ReplaceAllStringFunc(printed, func(id string) string { return cmp.Or(ids[id], id) })
+}
+
+// command returns a command of the page with the ids that were printed.
+func (ids shownIDs) command(shown string) string {
+	for now, old := range ids {
+		shown = strings.ReplaceAll(shown, old, now)
+	}
+	return shown
 }
 
 // checkout returns a directory with bin/skills-mcp and the sample skills.
