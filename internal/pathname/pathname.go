@@ -9,6 +9,9 @@ import (
 
 // Within reports whether path is dir or lies below it. Both are clean.
 func Within(path, dir string) bool {
-	const separator = string(filepath.Separator)
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, separator)+separator)
+	if path == dir {
+		return true
+	}
+	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator)))
+	return ok && rest != "" && rest[0] == filepath.Separator
 }
