@@ -13,7 +13,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server"
 	"github.com/skills-mcp/skills-mcp/testdata"
 )
 
@@ -34,7 +37,11 @@ func TestHostileSkills(t *testing.T) {
 		t.Skip("most of what is hostile cannot be made there")
 	}
 	root := testdata.CopyHostile(t)
-	h := hostileSkills{newFixture(t, root).connect(t), root}
+	// Fewer files than without a limit, which take long to make and to remove.
+	few := func(string) server.Limits {
+		return server.Limits{Limits: sandbox.Limits{WorkspaceFiles: testenv.Rounds(t, 5_000, sandbox.DefaultWorkspaceFiles)}}
+	}
+	h := hostileSkills{newFixtureOf(t, root, func(opts *server.Options) { opts.Limits = few }).connect(t), root}
 	t.Run("scan", h.testScan)
 	t.Run("lists", h.testLists)
 	t.Run("activations", h.testActivations)

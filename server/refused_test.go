@@ -69,15 +69,20 @@ func TestTimeoutForWantOfANetwork(t *testing.T) {
 	root := t.TempDir()
 	writeFile(t, filepath.Join(root, "free", "SKILL.md"), []byte("---\nname: free\ndescription: Free.\n---\n"))
 	c := newFixtureWith(t, root, func(plain sandbox.Backend) sandbox.Backend { return offline{plain} }).connect(t)
-	for command, network := range map[string]bool{
+	hintsAtNetwork := map[string]bool{
 		"npm() { sleep 1000; }; npm install left-pad":             true,
 		"pip3() { sleep 1000; }; pip3 install requests":           true,
 		"curl() { sleep 1000; }; curl https://example.com":        true,
 		"echo 'retrying: Network is unreachable' >&2; sleep 1000": true,
 		"sleep 1000":                      false,
 		"npm() { sleep 1000; }; npm test": false,
-	} {
-		run := c.exec(t, "free", map[string]any{"command": command, "timeoutMs": 2000})
+	}
+	runs := make(map[string]<-chan reply)
+	for command := range hintsAtNetwork {
+		runs[command] = c.startExec(t, "free", map[string]any{"command": command, "timeoutMs": 2000})
+	}
+	for command, network := range hintsAtNetwork {
+		run := decodeRan(t, c.await(t, runs[command], command))
 		more := strings.Contains(run.Error.Hint, "timeoutMs")
 		if run.Error.Code != "execution_timeout" || strings.Contains(run.Error.Hint, saysNetwork) != network || more == network {
 			t.Errorf("%s: %+v", command, run.Error)

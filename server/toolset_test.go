@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server"
 	"github.com/skills-mcp/skills-mcp/testdata"
@@ -274,22 +274,16 @@ func TestEditsTogether(t *testing.T) {
 // TestToolsetQuota: what a client writes counts as what a program does.
 func TestToolsetQuota(t *testing.T) {
 	t.Parallel()
-	w := newWorker(t)
+	files := testenv.Rounds(t, 2_000, sandbox.DefaultWorkspaceFiles) // that may be there
+	limits := func(string) server.Limits { return server.Limits{Limits: sandbox.Limits{WorkspaceFiles: files}} }
+	f := newFixtureOf(t, testdata.Valid(), func(opts *server.Options) { opts.Limits = limits }, "toolset=workspace")
+	w := &worker{client: f.connect(t)}
 	w.create(t, "first", "x")
 	dir := filepath.Join(w.dir, "many")
 	must(t, os.Mkdir(dir, 0o755))
-	var making sync.WaitGroup
-	for part := range 4 {
-		making.Go(func() {
-			for i := part; i < sandbox.DefaultWorkspaceFiles-2; i += 4 {
-				if err := os.Symlink(".", filepath.Join(dir, strconv.Itoa(i))); err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
+	for i := range files - 2 {
+		must(t, os.Symlink(".", filepath.Join(dir, strconv.Itoa(i))))
 	}
-	making.Wait()
 	if a := w.call(t, "create_file", map[string]any{"path": "one-more", "file_text": ""}); a.code() != "workspace_full" {
 		t.Errorf("a file too many: %s", a.text())
 	}
