@@ -63,7 +63,7 @@ test-all: ; $(call steps,lint cross variants)
 # testreport leaves what a reader wants: failures with their logs, what was left
 # out, and the slowest tests.
 short:
-	go test -short -json $(PACKAGES) 2>&1 | go run ./integration/testreport
+	$(GOTEST) -short $(PACKAGES) 2>&1 | go run ./integration/testreport
 
 unit:
 	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"

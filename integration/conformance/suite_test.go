@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // TestConformance runs every scenario and the inspector, and compares the
@@ -20,9 +21,13 @@ func TestConformance(t *testing.T) {
 	outcome := &outcome{}
 	t.Run("suite", func(t *testing.T) {
 		for _, s := range scenarios {
+			newest := s.versions[len(s.versions)-1]
 			for _, version := range s.versions {
 				t.Run(fmt.Sprintf("%s at %s", s.title(), version), func(t *testing.T) {
 					t.Parallel()
+					if version != newest {
+						testenv.Slow(t, "the scenarios at older versions")
+					}
 					outcome.addScenario(s, version, judge(t, known, s, version, s.run(t, node, version)))
 				})
 			}

@@ -15,6 +15,7 @@ const generatedCount = 600
 // skills-mcp publishes with what readers in JavaScript and Python make of the
 // same YAML, over every sample and over generated documents.
 func TestFrontmatterIsWhatYAMLReadersRead(t *testing.T) {
+	testenv.Slow(t, "has five readers read two thousand documents")
 	requireReaders(t)
 	generated := generatedDocuments(testenv.Rounds(t, generatedCount/4, generatedCount), 1)
 	readings := readAll(t, slices.Concat(
