@@ -33,12 +33,19 @@ func (x *Set) Apply(ctx context.Context, id string, paths []string, judge Judge)
 	}
 	a := &application{look: l, id: id, outcome: newOutcome(), applied: map[string]bool{}, failed: map[string]bool{}}
 	a.choose(paths)
-	if err := a.run(); err != nil {
+	err = a.run()
+	if len(a.applied) > 0 || err == nil {
+		l.ctx = context.WithoutCancel(ctx) // what was done is told, and noted
+		err = errors.Join(err, l.leave(a.applied, a.entry()))
+	}
+	if err != nil && len(a.applied) == 0 {
 		return Outcome{}, err
 	}
-	err = l.leave(a.applied, a.entry())
+	if err != nil { // who looks at the set next makes up for it
+		x.store.log.Error("what was applied cannot be noted", "error", err)
+	}
 	a.outcome.Remaining = l.held()
-	return a.outcome, err
+	return a.outcome, nil
 }
 
 func newOutcome() Outcome {

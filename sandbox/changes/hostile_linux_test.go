@@ -1,12 +1,15 @@
 package changes_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -284,4 +287,45 @@ func TestOpenForWriting(t *testing.T) {
 		file.Close()
 	}
 	want(t, "afterwards", lines(f.apply()), "deleted gone", "modified log")
+}
+
+// What was applied is told, also where the client has gone meanwhile, or nothing
+// can be noted any more: nobody would know of it otherwise.
+func TestAppliedIsTold(t *testing.T) {
+	for name, test := range map[string]struct {
+		moment string
+		fail   func(f *fixture, cancel func()) error
+		want   []string
+	}{
+		"canceled in the middle": {"done", func(_ *fixture, cancel func()) error { cancel(); return nil },
+			[]string{"modified a", "refused b: it was canceled before this"}},
+		"canceled at the end": {"ended", func(_ *fixture, cancel func()) error { cancel(); return nil },
+			[]string{"modified a", "modified b"}},
+		"the record cannot be written": {"ended", func(f *fixture, _ func()) error {
+			return os.Mkdir(filepath.Join(filepath.Dir(f.set.Dir()), "record.json.new"), 0o700)
+		}, []string{"modified a", "modified b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := setUp(t, map[string]string{"a": "old", "b": "old"})
+			f.run(func(u upper) { u.write("a", "new"); u.write("b", "new") })
+			held := f.held()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			once := sync.OnceFunc(func() {
+				if err := test.fail(f, cancel); err != nil {
+					t.Error(err)
+				}
+			})
+			changes.SetFault(func(moment string) {
+				if moment == test.moment {
+					once()
+				}
+			})
+			defer changes.SetFault(func(string) {})
+			outcome, err := f.set.Apply(ctx, held.ID, nil, nil)
+			if err != nil || !slices.Equal(lines(outcome), test.want) || outcome.Undo == "" {
+				t.Errorf("told %q, undo %q, and %v", lines(outcome), outcome.Undo, err)
+			}
+		})
+	}
 }

@@ -161,10 +161,12 @@ func (l *look) closeTrees() {
 }
 
 // scan takes a snapshot, and remembers it where no program uses the set.
-func (l *look) scan() (err error) {
-	if l.snapshot, err = scan(l.ctx, l.upper, l.lower, l.record); err != nil {
-		return err
+func (l *look) scan() error {
+	found, err := scan(l.ctx, l.upper, l.lower, l.record)
+	if err != nil {
+		return err // what was found before stays
 	}
+	l.snapshot = found
 	if l.use == nil || l.lower == nil {
 		return nil
 	}
