@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 )
@@ -71,7 +73,7 @@ func (v *View) Acquire(ctx context.Context) (*Lease, error) {
 		return nil, err
 	}
 	next := v.current // changed by who has the turn
-	if next == nil || !slices.Equal(next.plan, plan) {
+	if next == nil || !slices.Equal(next.plan, plan) || !next.intact() {
 		if next, err = v.build(plan); err != nil {
 			return nil, err
 		}
@@ -107,6 +109,16 @@ func (v *View) build(plan []item) (*generation, error) {
 		return nil, errors.Join(err, tempdir.Remove(next.dir))
 	}
 	return next, nil
+}
+
+// intact reports whether the mask is still there: it is where what nobody uses for
+// days may be removed, file by file.
+func (g *generation) intact() bool {
+	return !slices.ContainsFunc(g.plan, func(it item) bool {
+		var stat unix.Stat_t
+		err := unix.Lstat(filepath.Join(g.dir, it.path), &stat)
+		return err != nil || stat.Mode&unix.S_IFMT != it.mode&unix.S_IFMT
+	})
 }
 
 // remove removes the layer. What cannot be removed is left to the owner of the

@@ -243,6 +243,19 @@ func TestViewIsAsTheUsersDirectory(t *testing.T) {
 	check(t, os.Chmod(filepath.Join(dir, "read"), 0o755))
 }
 
+// What is hidden stays so where the mask was removed, in part or whole.
+func TestViewMakesItsMaskAgain(t *testing.T) {
+	t.Parallel()
+	dir := testfiles.Dir(t, map[string]string{"deep/.env": "", "deep/file": ""})
+	view := newView(t, project.ViewOptions{Dir: dir})
+	for _, name := range []string{"deep/.env", "deep", "."} {
+		lease := acquire(t, view)
+		lease.Release()
+		check(t, os.RemoveAll(filepath.Clean(lease.Layers[0]+"/"+name)))
+		wantSeen(t, view, map[string]string{"deep/.env": "whiteout"}).Release()
+	}
+}
+
 // TestLeasesStay: a layer that a run uses is not touched by what other runs find.
 func TestLeasesStay(t *testing.T) {
 	t.Parallel()
