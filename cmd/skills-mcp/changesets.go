@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 
@@ -44,7 +45,7 @@ type judgedSet struct {
 func (s *settings) openSet(store *changes.Store, id string) (*judgedSet, error) {
 	set, err := store.Open(id)
 	if errors.Is(err, changes.ErrUnknown) {
-		return nil, usageError{err}
+		return nil, usageError{fmt.Errorf("%w: 'skills-mcp changes' lists them", err)}
 	}
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,6 +35,9 @@ func newUndoCommand(flags *settings) *cobra.Command {
 			}
 			return flags.recorded(command.ErrOrStderr(), audit.Record{Event: audit.Apply, Method: "undo"}, func(record *audit.Record) error {
 				outcome, err := store.Undo(command.Context(), args[0])
+				if errors.Is(err, changes.ErrUnknown) {
+					return fmt.Errorf("%w: 'skills-mcp undo' lists them", err)
+				}
 				if err != nil {
 					return err
 				}
