@@ -3,6 +3,7 @@ package changes_test
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -271,5 +272,35 @@ func TestOpenFile(t *testing.T) {
 		if file, _, err := f.set.OpenFile(name); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%q: %v, %v", name, file, err)
 		}
+	}
+}
+
+// A directory of which nothing may be applied would be left as an empty one.
+func TestNoShellIsApplied(t *testing.T) {
+	t.Parallel()
+	f := setUp(t, project())
+	f.run(func(u upper) {
+		u.write("a/.git/hooks/x", "evil")
+		u.write("b/.git/hooks/x", "evil")
+		u.write("b/fine", "fine")
+		u.parents("bare/x")
+	})
+	judge := func(path string, _ changes.Change) string {
+		if strings.Contains(path, "/hooks/") {
+			return "it is a hook"
+		}
+		return ""
+	}
+	held := f.heldBy(judge)
+	want(t, "held", summary(held), "added drwxr-xr-x b", "added -rw-r--r-- b/fine", "added drwxr-xr-x bare",
+		"! a: nothing of what is in it can be applied", "! a/.git: nothing of what is in it can be applied",
+		"! a/.git/hooks: nothing of what is in it can be applied", "! a/.git/hooks/x: it is a hook",
+		"! b/.git: nothing of what is in it can be applied", "! b/.git/hooks: nothing of what is in it can be applied",
+		"! b/.git/hooks/x: it is a hook")
+	if _, err := f.set.Apply(t.Context(), held.ID, nil, judge); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(filepath.Join(f.project, "b", ".git")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a shell was applied: %v", err)
 	}
 }

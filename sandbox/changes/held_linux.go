@@ -69,7 +69,23 @@ func (l *look) verdicts() []verdict {
 		all = append(all, verdict{change: Change{Path: shown(p), Kind: Deleted}, refused: why})
 	}
 	slices.SortStableFunc(all, func(a, b verdict) int { return strings.Compare(a.change.Path, b.change.Path) })
+	refuseShells(all)
 	return all
+}
+
+// refuseShells refuses directories that programs made and of whose content all is
+// refused: applied, an empty one would be left, such as a .git.
+func refuseShells(all []verdict) {
+	inside, free := map[string]bool{}, map[string]bool{} // by directory
+	for at := len(all) - 1; at >= 0; at-- {              // what is in a directory comes behind it
+		v := &all[at]
+		p := v.change.Path
+		if v.refused == "" && v.change.Kind == Added && v.change.Mode.IsDir() && inside[p] && !free[p] {
+			v.refused = "nothing of what is in it can be applied"
+		}
+		inside[path.Dir(p)] = true
+		free[path.Dir(p)] = free[path.Dir(p)] || v.refused == ""
+	}
 }
 
 func shown(p string) string { return strings.ToValidUTF8(p, string(utf8.RuneError)) }
