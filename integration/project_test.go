@@ -100,7 +100,7 @@ func checkProject(t *testing.T, p *peer, project string) {
 		t.Errorf("the report is %s", report)
 	}
 	stale := p.tool(t, "applyChanges", map[string]any{"changes": set.ID})
-	if text := stale.Content[0].Text; !stale.IsError || !strings.HasPrefix(text, "changes_stale: ") || !strings.Contains(text, part.Remaining.ID) {
+	if text := stale.Content[0].Text; !stale.IsError || !strings.HasPrefix(text, "changes_applied: ") || !strings.Contains(text, part.Remaining.ID) {
 		t.Errorf("with the id of before: %s", text)
 	}
 	testfiles.Write(t, filepath.Join(project, "notes.md"), "the user's\n")

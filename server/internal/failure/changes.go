@@ -20,7 +20,7 @@ func ofChanges(err error) *Failure {
 		return &Failure{Code: ChangesStale, Message: "the changes are others now than those that were looked at", Hint: afterStale(stale.Held), Cause: err}
 	case errors.As(err, &applied):
 		return &Failure{Code: ChangesApplied, Message: "these changes were applied already, at " + applied.When.Format(time.DateTime), Cause: err,
-			Hint: fmt.Sprintf("Nothing is left to do. The user can take it back with: skills-mcp undo %s", applied.Undo)}
+			Hint: afterApplied(applied)}
 	case errors.Is(err, changes.ErrUnknown):
 		return &Failure{Code: ChangesUnknown, Message: "no change set has that id", Hint: "Give the id of the newest result that names one; exec returns it.", Cause: err}
 	case errors.Is(err, changes.ErrExpired):
@@ -29,6 +29,15 @@ func ofChanges(err error) *Failure {
 		return split(ChangesBusy, changes.ErrBusy, err)
 	}
 	return split(ChangesTooLarge, changes.ErrTooLarge, err)
+}
+
+// afterApplied says what to do where an id was applied, be it in part.
+func afterApplied(applied *changes.AppliedError) string {
+	undo := "The user can take it back with: skills-mcp undo " + applied.Undo
+	if len(applied.Held.Files)+applied.Held.OmittedFiles == 0 {
+		return "Nothing is left to do. " + undo
+	}
+	return undo + ". More is held: " + afterStale(applied.Held)
 }
 
 // afterStale says what to do where a set holds this now.
