@@ -88,7 +88,7 @@ func transcript(page string) []shownCommand {
 // followPage runs a page's commands, and compares what they print with what is
 // shown, or writes it into the page with -update.
 func followPage(t *testing.T, page string, commands []shownCommand) {
-	env, dir := append(program.Home(t), "CLAUDE_PROJECT_DIR="), checkout(t)
+	env, dir := append(program.Home(t), "CLAUDE_PROJECT_DIR=", "SKILLS_MCP_PROJECT=auto"), checkout(t)
 	env = append(env, "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	text := contentsOf(t, page)
 	for _, block := range fencedBlock.FindAllStringSubmatch(text, -1) {

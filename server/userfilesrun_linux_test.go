@@ -104,11 +104,11 @@ func TestShareModes(t *testing.T) {
 		applied string // at once
 		held    string
 	}{
-		{"review", []string{"project=review"}, "review", "", ".git note out out/a"},
-		{"write", []string{"project=write"}, "write", ".git note out out/a", ""},
-		{"write what is protected", []string{"project=write", "protected=note"}, "write", ".git out out/a", ""},
-		{"some at once", []string{"project=review", "write=out/**"}, "review", "out out/a", ".git note"},
-		{"some at once, protected", []string{"project=review", "write=**", "protected=note"}, "review", ".git out out/a", ""},
+		{"review", []string{"project=review"}, "review", "", "note out out/a"},
+		{"write", []string{"project=write"}, "write", "note out out/a", ""},
+		{"write what is protected", []string{"project=write", "protected=note"}, "write", "out out/a", ""},
+		{"some at once", []string{"project=review", "write=out/**"}, "review", "out out/a", "note"},
+		{"some at once, protected", []string{"project=review", "write=**", "protected=note"}, "review", "out out/a", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

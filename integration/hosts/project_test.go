@@ -222,7 +222,7 @@ func newUser(t *testing.T, m *model) *claude {
 	if err := os.Symlink(program.Binary(t), filepath.Join(bin, "skills-mcp")); err != nil {
 		t.Fatal(err)
 	}
-	c.env = append(c.env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	c.env = append(c.env, "SKILLS_MCP_PROJECT=auto", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	newProject(t, c.env, c.project)
 	try := exec.Command(program.Binary(t), "call", "exec", "name=repo-history", "script=scripts/history.sh")
 	try.Env, try.Dir = c.env, c.project

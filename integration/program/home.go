@@ -23,6 +23,8 @@ func Home(t testing.TB) []string {
 		"USERPROFILE=" + dir,
 		"XDG_CONFIG_HOME=" + filepath.Join(dir, "config"),
 		"XDG_STATE_HOME=" + filepath.Join(dir, "state"),
+		// The directory that tests are run in is no project of theirs.
+		"SKILLS_MCP_PROJECT=off",
 		"XDG_CACHE_HOME=" + filepath.Join(dir, "cache"),
 		"CLAUDE_CONFIG_DIR=" + filepath.Join(dir, "claude"),
 		"TMPDIR=" + filepath.Join(dir, "tmp"),

@@ -28,7 +28,7 @@ func bash(runner *execution.Runner) Tool {
 	)
 	return newTool(definition, func(ctx context.Context, arguments bashArguments) (*mcp.CallToolResult, error) {
 		return runner.Run(ctx, execution.Program{
-			Skill: arguments.Name, Command: arguments.Command, Workspace: arguments.Workspace, Why: shownWhy(arguments.Description),
+			Skill: arguments.Name, Command: arguments.Command, Cwd: "workspace", Workspace: arguments.Workspace, Why: shownWhy(arguments.Description),
 		})
 	})
 }

@@ -83,14 +83,20 @@ func newRuleset(rights Rights) (int, error) {
 	return int(ruleset), nil
 }
 
+// open opens what a grant is about. Containers may refuse openat2, so what needs
+// no more than open does without.
+func (g Grant) open() (int, error) {
+	if !g.Exact {
+		return unix.Open(g.Path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	}
+	return unix.Openat2(unix.AT_FDCWD, g.Path, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
+}
+
 // add adds a grant of those rights that the ruleset handles.
 func (g Grant) add(ruleset int, handled uint64) error {
-	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
-	if g.Exact {
-		how.Flags |= unix.O_NOFOLLOW
-		how.Resolve = unix.RESOLVE_NO_SYMLINKS
-	}
-	fd, err := unix.Openat2(unix.AT_FDCWD, g.Path, &how)
+	fd, err := g.open()
 	if err == unix.ENOENT || err == unix.EACCES || err == unix.ENOTDIR || err == unix.ELOOP {
 		return nil // nothing that could be used
 	}
