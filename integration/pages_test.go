@@ -88,7 +88,7 @@ func transcript(page string) []shownCommand {
 // followPage runs a page's commands, and compares what they print with what is
 // shown, or writes it into the page with -update.
 func followPage(t *testing.T, page string, commands []shownCommand) {
-	env, dir := append(program.Home(t), "CLAUDE_PROJECT_DIR=", "SKILLS_MCP_PROJECT=auto"), checkout(t)
+	env, dir := append(withoutProject(program.Home(t)), "CLAUDE_PROJECT_DIR="), checkout(t)
 	env = append(env, "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	text := contentsOf(t, page)
 	for _, block := range fencedBlock.FindAllStringSubmatch(text, -1) {
@@ -193,4 +193,9 @@ func sameOutput(shown, printed string) bool {
 	pattern := regexp.QuoteMeta(same(shown))
 	pattern = regexp.MustCompile(`(?m)^…\n`).ReplaceAllString(pattern, "(?:.*\n)*?")
 	return regexp.MustCompile(`\A` + pattern + `\z`).MatchString(same(printed))
+}
+
+// withoutProject takes out what keeps other tests from having a project.
+func withoutProject(env []string) []string {
+	return slices.DeleteFunc(env, func(variable string) bool { return strings.HasPrefix(variable, "SKILLS_MCP_PROJECT=") })
 }
