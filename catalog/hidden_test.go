@@ -44,7 +44,7 @@ func TestHides(t *testing.T) {
 	wantNames(t, rescan(t, c), "c shown")
 }
 
-// TestWatchHides: nobody is told of what becomes of a hidden skill.
+// TestWatchHides: no client hears of what becomes of a hidden skill.
 func TestWatchHides(t *testing.T) {
 	t.Parallel()
 	dir := plant(t, map[string]string{"a/SKILL.md": skillText("a", "one"), "secret/SKILL.md": skillText("secret", "one")})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -233,12 +234,7 @@ func (u *userFiles) addFiles(files map[string][]project.Share) error {
 		u.closeLater(view)
 		u.shares.Others = append(u.shares.Others, server.SharedDirectory{Path: dir, Mode: modeOf(shares[0]), Rules: u.rules, View: view, Files: names})
 	}
-	slices.SortFunc(u.shares.Others, func(a, b server.SharedDirectory) int {
-		if a.Path < b.Path {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(u.shares.Others, func(a, b server.SharedDirectory) int { return cmp.Compare(a.Path, b.Path) })
 	return nil
 }
 

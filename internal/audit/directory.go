@@ -121,7 +121,7 @@ func (d directory) open() (*os.File, int64, error) {
 	return file, info.Size(), nil
 }
 
-// rotate gives the file that is written another name, and removes the oldest
+// rotate renames the file that is written, and removes the oldest
 // ones, so that so many are left.
 func (d directory) rotate(files int) error {
 	rotor := &timberjack.Logger{Filename: d.current(), FileMode: 0o600, MaxBackups: files - 1, Compression: "none", BackupTimeFormat: rotatedTime}

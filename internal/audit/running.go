@@ -91,7 +91,7 @@ func (r *running) inPlace() bool {
 	return err == nil && os.SameFile(found, locked)
 }
 
-// close gives the lock up. Where something is left that did not end, its file
+// close releases the lock. Where something is left that did not end, its file
 // stays for others to find.
 func (r *running) close() error {
 	if r.lock == nil {

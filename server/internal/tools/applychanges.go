@@ -85,7 +85,10 @@ func (a applier) apply(ctx context.Context, arguments applyArguments) (*mcp.Call
 	record := func(became audit.Changes) {
 		request.Note(ctx, func(r *audit.Record) { r.Skill, r.Changes = set.Target().Skill, []audit.Changes{became} })
 	}
-	done := applied{Changes: arguments.Changes, Of: set.Target().Path}
+	done := applied{
+		Changes: arguments.Changes, Of: set.Target().Path,
+		Applied: []changes.Change{}, Conflicts: []changes.Refusal{}, Refused: []changes.Refusal{},
+	}
 	if arguments.Discard {
 		held, err := set.Discard(ctx, arguments.Changes, arguments.Paths)
 		if err != nil {
@@ -128,15 +131,6 @@ func (a applier) ask(ctx context.Context, set *shares.Set, arguments applyArgume
 }
 
 func (done applied) result() *mcp.CallToolResult {
-	if done.Applied == nil {
-		done.Applied = []changes.Change{}
-	}
-	if done.Conflicts == nil {
-		done.Conflicts = []changes.Refusal{}
-	}
-	if done.Refused == nil {
-		done.Refused = []changes.Refusal{}
-	}
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(done.text())}, StructuredContent: done}
 }
 
