@@ -5,6 +5,7 @@ package sandbox
 
 import (
 	"context"
+	"io"
 	"time"
 )
 
@@ -34,8 +35,10 @@ type Info struct {
 	// Notice is one sentence for people and models that says what is and is
 	// not isolated.
 	Notice string
-	// Network reports that programs have the network of the machine.
-	Network bool
+	// Network reports that programs have the network of the machine, and Egress
+	// that [Spec.Egress] is served; where it is not, programs that have no
+	// network of the machine have none.
+	Network, Egress bool
 	// SkillDir and Workspace are the two directories as programs see them:
 	// a path, or a variable such as "$SKILL_DIR" where it differs by run.
 	SkillDir, Workspace string
@@ -85,6 +88,21 @@ type Spec struct {
 	// sees it.
 	Shares  []Share
 	Project bool
+	// Egress, if set, is where the programs' connections lead. The variables that
+	// tell programs of it are in Env.
+	Egress Egress
+	// Show are absolute, clean host paths, without symbolic links, of further
+	// directories and files, none below another, which programs may read, at the
+	// same paths.
+	Show []string
+	// Path are absolute directories, as the program sees them, that come before
+	// all others of its PATH.
+	Path []string
+	// Redact, if set, returns a writer that passes on to w what is written to it,
+	// without what nobody may see; its Close passes on the rest, and does not
+	// close w. All output of the run goes through such writers, one for each
+	// stream, before it is kept or shown.
+	Redact func(w io.Writer) io.WriteCloser
 	// Owner is whose HOME and TMPDIR the program gets: one version of a skill.
 	Owner  string
 	Limits Limits
