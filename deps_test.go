@@ -35,6 +35,8 @@ var imports = map[string][]string{
 	"catalog/internal/frontmatter": {"catalog/internal/problem"},
 	"catalog/internal/toolsfile":   {"catalog/internal/problem"},
 	"catalog/internal/watch":       {"catalog/internal/problem"},
+	// needs knows files, and no catalog.
+	"catalog/needs": {},
 
 	// contained knows no skill, and neither do the two others each other.
 	"resources":           {"catalog", "resources/contained", "resources/internal"},
@@ -48,6 +50,7 @@ var imports = map[string][]string{
 	"sandbox/internal":         {"sandbox", "sandbox/command"},
 	"sandbox/changes":          {"sandbox", "sandbox/changes/internal"},
 	"sandbox/changes/internal": {},
+	"sandbox/environments":     {"sandbox"},
 	"sandbox/project":          {"sandbox"},
 	"sandbox/queue":            {"sandbox"},
 	"sandbox/workspaces":       {"sandbox", "sandbox/internal"},
@@ -61,7 +64,7 @@ var imports = map[string][]string{
 	"sandbox/docker/remote":   {"sandbox", "sandbox/docker", "sandbox/docker/internal"},
 	"sandbox/docker/entry":    {"sandbox/docker/internal", "sandbox/internal"},
 
-	"server": {"catalog", "resources/...", "policy", "sandbox/...", "server/internal/..."},
+	"server": {"catalog", "catalog/needs", "resources/...", "policy", "sandbox/...", "server/internal/..."},
 
 	// What speaks to clients knows nothing of skills and sandboxes.
 	"server/internal/jsonrpc": {},
@@ -87,6 +90,8 @@ var imports = map[string][]string{
 	"server/internal/activation": {"catalog", "policy", "resources/...", "sandbox", "server/internal/display", "server/internal/failure",
 		"server/internal/requirement", "server/internal/skills", "server/internal/shares"},
 	"server/internal/advice": {"policy", "resources/...", "sandbox", "sandbox/command", "sandbox/project", "server/internal/display"},
+	// packages joins what skills ask for with what was prepared.
+	"server/internal/packages": {"catalog/needs", "sandbox/environments"},
 	// shares lends the user's directories to runs, and knows no skill.
 	"server/internal/shares": {"policy", "resources/contained", "sandbox", "sandbox/changes", "sandbox/project", "sandbox/workspaces",
 		"server/internal/display", "server/internal/failure", "server/internal/request"},
@@ -103,7 +108,7 @@ var imports = map[string][]string{
 	"server/internal/workspace": {"catalog", "resources/...", "sandbox/...", "server/internal/display", "server/internal/failure",
 		"server/internal/request"},
 
-	"cmd":         {"catalog", "resources/...", "policy", "sandbox/...", "server"},
+	"cmd":         {"catalog", "catalog/needs", "resources/...", "policy", "sandbox/...", "server"},
 	"testdata":    {},
 	"integration": {},
 }

@@ -1,0 +1,142 @@
+// Package environments makes and finds the packages that programs of a skill
+// import: a directory for each set of packages, read-only for programs, of
+// which every file came from an index by a lock with hashes.
+//
+// What decides which packages are installed, what downloads and unpacks them
+// runs in a sandbox of [sandbox.Backend] that reaches the index and nothing else.
+// What comes out of there is checked and copied, file by file, before any
+// program sees it.
+package environments
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// The conditions under which there is no environment.
+var (
+	// ErrNotPrepared means that no environment was made for what is wanted, or
+	// that the interpreter that it was made for is another now.
+	ErrNotPrepared = errors.New("not prepared")
+	// ErrNoEgress means that the sandbox can hold no list of hosts, so that
+	// nothing can be downloaded in it.
+	ErrNoEgress = errors.New("the sandbox cannot be limited to the hosts of the package index")
+	// ErrTooLarge means that the packages take more than [Store.MaxBytes].
+	ErrTooLarge = errors.New("the packages take too much space")
+	// ErrNoUV means that there is no program uv.
+	ErrNoUV = errors.New("there is no program uv")
+)
+
+// DefaultMaxBytes is how large one environment may be, unpacked.
+const DefaultMaxBytes = 2 << 30
+
+// Store keeps environments. Its methods may be called from several goroutines
+// and processes at once.
+type Store struct {
+	// Dir holds the environments. It is made where it is missing, so that other
+	// users can pass through it; see [Dir].
+	Dir string
+	// Machine says where programs run, such as "local" or "docker" and the image:
+	// an environment is for one of them.
+	Machine string
+	// MaxBytes and MaxFiles bound one environment. Default [DefaultMaxBytes] and 200,000.
+	MaxBytes int64
+	MaxFiles int
+	// Logger may be nil.
+	Logger *slog.Logger
+}
+
+// Dir returns the directory of this user's environments, below $XDG_CACHE_HOME.
+func Dir() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(cache, "skills-mcp", "environments"), nil
+}
+
+// Wanted is what an environment is to hold.
+type Wanted struct {
+	// Python are requirements of PEP 508, and Npm packages "name@range"; sorted,
+	// each once.
+	Python, Npm []string
+	// RequiresPython are the versions of Python that are asked for, such as ">=3.11".
+	RequiresPython []string
+	// Hashes are, by the text of a requirement of Python, the hashes one of which
+	// its files must have: "sha256:" and hexadecimal digits.
+	Hashes map[string][]string
+	// NpmManifest and NpmLock are the package.json and package-lock.json whose
+	// versions are installed; nil where the newest of Npm are.
+	NpmManifest, NpmLock []byte
+}
+
+// Empty reports whether nothing is wanted.
+func (w Wanted) Empty() bool { return len(w.Python)+len(w.Npm) == 0 }
+
+// Environment is a set of packages that is there.
+type Environment struct {
+	// Key is "sha256:" and the digest of the lock, the interpreters and the
+	// machine.
+	Key string `json:"key"`
+	// Made is when, and Used about when a run last had it.
+	Made time.Time `json:"made"`
+	Used time.Time `json:"used"`
+	// Bytes and Files are what it holds.
+	Bytes    int64     `json:"bytes"`
+	Files    int       `json:"files"`
+	Packages []Package `json:"packages"`
+
+	// Show, Path and Env are what a [sandbox.Spec] needs for programs to have it.
+	Show []string          `json:"-"`
+	Path []string          `json:"-"`
+	Env  map[string]string `json:"-"`
+}
+
+// Package is one that is installed.
+type Package struct {
+	// Kind is "python" or "npm".
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Request is an environment to be made.
+type Request struct {
+	Wanted
+	// Backend runs what makes it; its programs are those that will have it.
+	Backend sandbox.Backend
+	// Egress is where its connections lead: the hosts of Indexes and no others.
+	// EgressEnv are the variables that tell programs of it.
+	Egress    sandbox.Egress
+	EgressEnv map[string]string
+	Indexes   Indexes
+	// UV is the path of the program uv on this machine, or empty.
+	UV string
+	// ExcludeNewer leaves out what was published later: a date or time that uv
+	// understands, or empty.
+	ExcludeNewer string
+	// Progress, if set, is called with what is being done.
+	Progress func(line string)
+}
+
+// Find returns the environment for what is wanted, or [ErrNotPrepared].
+func (s *Store) Find(wanted Wanted) (*Environment, error) { return nil, ErrNotPrepared }
+
+// Prepare returns the environment for what is wanted, and makes it where it is
+// not there. Two that want the same at once make it once.
+func (s *Store) Prepare(ctx context.Context, request Request) (*Environment, error) {
+	return nil, ErrNotPrepared
+}
+
+// List returns all environments, those used last first.
+func (s *Store) List() ([]Environment, error) { return nil, nil }
+
+// Prune removes environments that no run has had for a time, and what was left
+// unfinished. It returns those that it removed. What runs keeps its files.
+func (s *Store) Prune(unused time.Duration) ([]Environment, error) { return nil, nil }
