@@ -204,6 +204,7 @@ type Log struct {
 type Skill struct {
 	Limits   Limits
 	Approval Approval
+	Grants
 }
 
 // Default returns the configuration that is in force where nothing is said.
@@ -233,10 +234,11 @@ func defaultRoots(paths ...string) []Root {
 }
 
 // Skill returns what holds for a skill: of its own and of what holds for all
-// skills, that which is stricter. Nothing in it is zero.
+// skills, that which is stricter. Nothing in it is zero but what is not granted.
 func (c *Config) Skill(name string) Skill {
 	own := c.Skills[name]
 	return Skill{
+		Grants: own.Grants,
 		Limits: own.Limits.within(c.Limits),
 		Approval: Approval{
 			Mode:  stricter(approvals, own.Approval.Mode, c.Approval.Mode),

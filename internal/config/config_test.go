@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,8 @@ func mustLoad(t testing.TB, file string, sources config.Sources) *config.Effecti
 	return effective
 }
 
+var comparePrefixes = cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })
+
 // TestValues: a file holds every kind of value.
 func TestValues(t *testing.T) {
 	t.Parallel()
@@ -70,6 +73,15 @@ skills:
   csv-profile:
     limits: {memory: 64MiB}
     approval: {runs: deny}
+    root: ~/skills
+    network: {hosts: [api.example.com], allowPrivate: [10.0.0.0/8, fd00::1], maxBytes: 1MiB, maxRequests: 10}
+    secrets:
+      API_KEY: {source: "file:~/key", for: [api.example.com], body: true}
+      SIGN_KEY: {mode: plain}
+    packages: true
+    show: [/opt/tool]
+    pin: name
+    digest: "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 `, config.Sources{})
 	want := config.Default()
 	want.Roots = []config.Root{
@@ -84,8 +96,21 @@ skills:
 	want.Project.Shares = []config.Share{{Path: "~/data", Access: "read"}, {Path: "/srv/reports", Access: "write"}}
 	want.Project.Write = []string{"out/**"}
 	want.Approval.Runs = "ask"
-	want.Skills = map[string]config.Skill{"csv-profile": {Limits: config.Limits{Memory: 64 << 20}, Approval: config.Approval{Runs: "deny"}}}
-	if diff := cmp.Diff(want, got.Config); diff != "" {
+	want.Skills = map[string]config.Skill{"csv-profile": {
+		Limits: config.Limits{Memory: 64 << 20}, Approval: config.Approval{Runs: "deny"},
+		Grants: config.Grants{
+			Root: "~/skills",
+			Network: config.Network{
+				Hosts: []string{"api.example.com"}, MaxBytes: 1 << 20, MaxRequests: 10,
+				AllowPrivate: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::1/128")},
+			},
+			Secrets: map[string]config.Secret{
+				"API_KEY": {Source: "file:~/key", For: []string{"api.example.com"}, Body: true}, "SIGN_KEY": {Mode: config.Plain},
+			},
+			Packages: true, Show: []string{"/opt/tool"}, Pin: config.PinName, Digest: "sha256:" + strings.Repeat("0", 64),
+		},
+	}}
+	if diff := cmp.Diff(want, got.Config, comparePrefixes); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -144,8 +169,20 @@ func TestFaults(t *testing.T) {
 		{"a share without access", "project: {shares: [/srv:off]}\n", "leave the share out"},
 		{"more for one skill than for all", "limits: {memory: 64MiB}\nskills:\n  a:\n    limits: {memory: 1GiB}\n", ":4:22: skills.a.limits.memory: 1GiB is more than 64MiB, which limits.memory has for all skills"},
 		{"less strict for one skill", "approval: {runs: ask}\nskills:\n  a: {approval: {runs: free}}\n", ":3:24: skills.a.approval.runs: free is more than ask, which approval.runs has for all skills"},
-		{"an unknown key of a skill", "skills: {a: {network: x}}\n", "skills.a.network: unknown key"},
+		{"an unknown key of a skill", "skills: {a: {netwrk: x}}\n", "skills.a.netwrk: unknown key \"netwrk\"; did you mean network?"},
 		{"a section of a pattern", "skills: {'a*': {}}\n", "is no name of a skill"},
+		{"grants without a root", "skills:\n  a:\n    network: {hosts: [a.example.com]}\n", ":2:3: skills.a: lacks root, the directory of the skill"},
+		{"a relative root of grants", "skills: {a: {root: skills}}\n", `"skills" is neither absolute nor below the home directory`},
+		{"a secret for no host", "skills: {a: {root: ~/s, secrets: {KEY: {}}}}\n", "skills.a.secrets.KEY: lacks for, the hosts"},
+		{"a secret in no variable", "skills: {a: {root: ~/s, secrets: {A-KEY: {for: [a.example.com]}}}}\n", `"A-KEY" is no name of a variable`},
+		{"a secret in a variable of the loader", "skills: {a: {secrets: {LD_PRELOAD: {}}}}\n", "LD_PRELOAD\" is a variable that programs start by"},
+		{"a secret in a variable of the sandbox", "skills: {a: {secrets: {path: {}}}}\n", "path\" is a variable that programs start by"},
+		{"another mode of a secret", "skills: {a: {secrets: {KEY: {mode: open}}}}\n", `skills.a.secrets.KEY.mode: "open" is none of plain, masked`},
+		{"no network", "skills: {a: {network: {allowPrivate: [10.0.0.0/33]}}}\n", `"10.0.0.0/33" is no network such as 10.1.0.0/16`},
+		{"a network with too many bits", "skills: {a: {network: {allowPrivate: [10.0.0.1/8]}}}\n", `"10.0.0.1/8" has bits beyond its length; write 10.0.0.0/8`},
+		{"a digest that is none", "skills: {a: {digest: sha256:x}}\n", "skills.a.digest: is no digest"},
+		{"packages that are listed", "skills: {a: {packages: [x]}}\n", "skills.a.packages: is a list; allowed is true or false"},
+		{"no requests", "skills: {a: {network: {maxRequests: 0}}}\n", "0 is not from 1 to 1000000"},
 		{"two faults", "strict: 1\npoll: x\n", "poll: \"x\" is no duration"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -45,15 +45,32 @@ func rows(out *strings.Builder, g group, at string) {
 		row(out, f, path, "`"+usual(f)+"`")
 		switch items := f.value.(type) {
 		case sections[Skill]:
-			for _, f := range items.itemFields() {
-				row(out, f, path+".NAME."+f.name, "")
-			}
+			itemRows(out, items.itemFields(), path+".NAME.")
 		case interface{ itemFields() group }:
-			for _, f := range items.itemFields() {
-				row(out, f, path+"[]."+f.name, "")
-			}
+			itemRows(out, items.itemFields(), path+"[].")
 		}
 	}
+}
+
+// itemRows writes the rows of keys that have no defaults.
+func itemRows(out *strings.Builder, g group, at string) {
+	for _, f := range g {
+		inner, isGroup := f.value.(group)
+		if isGroup && !inner.narrows() {
+			itemRows(out, inner, at+f.name+".")
+			continue
+		}
+		row(out, f, at+f.name, "")
+		if secrets, isSecrets := f.value.(sections[Secret]); isSecrets {
+			itemRows(out, secrets.itemFields(), at+f.name+".VARIABLE.")
+		}
+	}
+}
+
+// narrows reports whether a project's file may set any of the keys.
+func (g group) narrows() (may bool) {
+	g.leaves("", func(_ string, f field) { may = may || f.narrows != "" })
+	return may
 }
 
 func row(out *strings.Builder, f field, path, usual string) {

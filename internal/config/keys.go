@@ -127,17 +127,17 @@ func logKeys(l *Log) group {
 	}
 }
 
-// skillKeys are those of a section of one skill. Later kinds of rights get a
-// group of their own here, beside a field of [Skill].
+// skillKeys are those of a section of one skill.
 func skillKeys(s *Skill) group {
 	limits := limitKeys(&s.Limits)
 	for i := range limits {
 		limits[i].env = ""
 	}
-	return group{
+	own := group{
 		{name: "limits", value: limits, doc: "What its runs may use: no more than what is said for all skills."},
 		{name: "approval", value: approvalKeys(&s.Approval, ""), doc: "What you are asked for: no less than what is said for all skills."},
 	}
+	return append(own, grantKeys(&s.Grants)...)
 }
 
 // plainName checks the name of a skill.

@@ -229,6 +229,7 @@ type sections[T any] struct {
 }
 
 func (s sections[T]) read(r *reader, at string, n *yaml.Node) {
+	r.took(at, n)
 	r.mapping(at, n, func(name string, key, value *yaml.Node) {
 		if err := checkText(name, s.check); err != nil {
 			r.refuse(at, key, "%v", err)

@@ -139,9 +139,9 @@ func readBounded(file string) ([]byte, error) {
 }
 
 // checkSections refuses what is said of one skill and is less strict than what is
-// said of all.
+// said of all, or not enough.
 func (e *Effective) checkSections() error {
-	var faults []Fault
+	faults := e.grantFaults()
 	e.eachOwn(func(at, global string, own, all bounded) {
 		if own.exceeds(all) {
 			faults = append(faults, Fault{e.origins[at], fmt.Sprintf("%s: %s is more than %s, which %s has for all skills", at, own.shown(), all.shown(), global)})
@@ -185,7 +185,7 @@ func (e *Effective) eachOwn(do func(at, global string, own, all bounded)) {
 		section := e.Skills[skill]
 		skillKeys(&section).leaves("", func(global string, f field) {
 			at := "skills." + skill + "." + global
-			if _, set := e.origins[at]; set {
+			if _, set := e.origins[at]; set && f.narrows != "" {
 				do(at, global, f.value.(bounded), all.find(global).(bounded))
 			}
 		})
