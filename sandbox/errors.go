@@ -14,6 +14,8 @@ var ErrUnavailable = errors.New("sandbox unavailable")
 //   - skill-missing, workspace-missing: a directory is not there
 //   - changes-missing: the directory for changes to a share cannot be used
 //   - project-missing: the program is to start in a project that is not there
+//   - show-missing: one of Spec.Show is not there, or behind a link
+//   - show-refused: one of Spec.Show cannot be shown where it is
 //   - project-busy: another run of the workspace works on the same shares, and
 //     Spec.NoWait is set
 //   - workspace-unusable: the workspace cannot hold what a run needs

@@ -92,8 +92,9 @@ type Spec struct {
 	// tell programs of it are in Env.
 	Egress Egress
 	// Show are absolute, clean host paths, without symbolic links, of further
-	// directories and files, none below another, which programs may read, at the
-	// same paths.
+	// directories and files, none below another, which programs may read and run,
+	// at the same paths. None holds the run's own directories, is in one of them or
+	// holds one of Shares; what is in one of Shares is seen as that shows it.
 	Show []string
 	// Path are absolute directories, as the program sees them, that come before
 	// all others of its PATH.

@@ -20,11 +20,13 @@ type Lookup func(name string) (path string, found bool)
 // Line returns what a backend starts for a spec: the path of the program,
 // found by look, followed by its arguments. The skill's directory is seen as
 // skillDir by the program, which is the spec's own where the sandbox shares the
-// host's paths. Errors are of type [sandbox.SetupError].
+// host's paths. What is in one of s.Path is found by its name before all else.
+// Errors are of type [sandbox.SetupError].
 func Line(s sandbox.Spec, skillDir string, look Lookup) ([]string, error) {
 	if err := check(s); err != nil {
 		return nil, err
 	}
+	look = look.after(s.Path)
 	switch {
 	case s.Script != "":
 		return scriptLine(s, skillDir, look)
@@ -52,7 +54,12 @@ func scriptLine(s sandbox.Spec, skillDir string, look Lookup) ([]string, error) 
 		return append([]string{script}, s.Args...), nil
 	}
 	for _, choice := range choices {
-		if program, found := look(choice[0]); found {
+		// "#!/usr/bin/python3" means the Python that has the script's packages.
+		program, found := look.in(s.Path, path.Base(choice[0]))
+		if !found {
+			program, found = look(choice[0])
+		}
+		if found {
 			return slices.Concat([]string{program}, choice[1:], []string{script}, s.Args), nil
 		}
 	}

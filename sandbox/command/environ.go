@@ -28,7 +28,8 @@ func (d Dirs) Start(s sandbox.Spec) string {
 	return d.Workspace
 }
 
-// Environ returns the environment of a run, sorted: a PATH, the variables that
+// Environ returns the environment of a run, sorted: a PATH, with s.Path before
+// what the backend searches, the variables that
 // name its directories, those of the backend, and s.Env, which may replace all
 // that are not reserved. It is an allow-list: of the server's own environment
 // only TZ passes. Errors are of type [sandbox.SetupError].
@@ -39,7 +40,7 @@ func (d Dirs) Start(s sandbox.Spec) string {
 func Environ(s sandbox.Spec, searchPath string, backend map[string]string, at Dirs) ([]string, error) {
 	merged := map[string]string{
 		"HOME": at.Home, "TMPDIR": at.Tmp, "WORKSPACE": at.Workspace,
-		"PATH": searchPath, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PYTHONNOUSERSITE": "1",
+		"PATH": extendPath(s.Path, searchPath), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PYTHONNOUSERSITE": "1",
 	}
 	if zone, set := os.LookupEnv("TZ"); set {
 		merged["TZ"] = zone

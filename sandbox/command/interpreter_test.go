@@ -100,6 +100,46 @@ func TestScriptCommandLine(t *testing.T) {
 	}
 }
 
+// What is in the directories of a spec is found before what is installed, for
+// scripts, programs and the shell alike.
+func TestProgramsOfPath(t *testing.T) {
+	t.Parallel()
+	look := installed("bash", "node", "python3", "/usr/bin/python3", "/env/bin/python3", "/env/bin/tool", "/more/node", "/more/tool", "/env/bin//etc/tool")
+	for _, c := range []struct {
+		spec sandbox.Spec
+		want string
+	}{
+		{sandbox.Spec{Argv: []string{"tool"}}, "/env/bin/tool"},
+		{sandbox.Spec{Argv: []string{"python3"}}, "/env/bin/python3"},
+		{sandbox.Spec{Argv: []string{"/usr/bin/python3"}}, "/usr/bin/python3"},
+		{sandbox.Spec{Argv: []string{"node"}}, "/more/node"},
+		{sandbox.Spec{Argv: []string{"../tool"}}, "none"},
+		{sandbox.Spec{Argv: []string{"/etc/tool"}}, "none"},
+		{sandbox.Spec{Argv: []string{".."}}, "none"},
+		{sandbox.Spec{Script: "a.py"}, "/env/bin/python3"},
+		{sandbox.Spec{Script: "a.sh"}, "/bin/bash"},
+		{sandbox.Spec{Script: "named"}, "/env/bin/python3"},
+		{sandbox.Spec{Script: "elsewhere"}, "/env/bin/python3"},
+		{sandbox.Spec{Shell: "x"}, "/bin/bash"},
+	} {
+		c.spec.Path = []string{"/env/bin", "/more/"}
+		c.spec.SkillDir = t.TempDir()
+		for name, content := range map[string]string{"a.py": "", "a.sh": "", "named": "#!/usr/bin/env python3\n", "elsewhere": "#!/usr/bin/python3\n"} {
+			if err := os.WriteFile(filepath.Join(c.spec.SkillDir, name), []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		line, err := command.Line(c.spec, "/skill", look)
+		if got := slices.Concat(line, []string{"none"})[0]; got != c.want || (err != nil) != (c.want == "none") {
+			t.Errorf("%+v starts %q, %v, want %s", c.spec, line, err, c.want)
+		}
+	}
+	environ, err := command.Environ(sandbox.Spec{Path: []string{"/env/bin", "/more"}}, "/usr/bin:/bin", nil, command.Dirs{})
+	if err != nil || !slices.Contains(environ, "PATH=/env/bin:/more:/usr/bin:/bin") {
+		t.Errorf("the environment is %q, %v", environ, err)
+	}
+}
+
 func TestNativeExecutables(t *testing.T) {
 	t.Parallel()
 	for _, magic := range []string{"\x7fELF\x02", "MZ\x90", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"} {

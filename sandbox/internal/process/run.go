@@ -117,7 +117,7 @@ func (r *Runner) begin(ctx context.Context) (_ context.Context, end func(), _ er
 }
 
 // Run runs a spec as [sandbox.Backend] has it. Check gets the spec with all its
-// limits and directories, finds the program and returns what starts it, before
+// limits and directories, of its Show what is no part of Shares, finds the program and returns what starts it, before
 // anything is written to the workspace. Shares that cannot be shown are
 // [sandbox.AccessOff] there, and are to be passed over. Where one is
 // [sandbox.AccessReview], its directories for changes are there, and are the
@@ -131,6 +131,9 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 	defer end()
 	spec.Limits = WithDefaults(spec.Limits)
 	if err := errors.Join(checkDirs(spec), checkShares(spec)); err != nil {
+		return sandbox.Result{}, err
+	}
+	if spec.Show, err = checkShow(spec); err != nil {
 		return sandbox.Result{}, err
 	}
 	unlock, err := lockChanges(ctx, spec)
@@ -231,6 +234,7 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 	streams := newStreams(spec, private, func() { cancel(errOutputLimit) })
 	tree, err := start(ctx, streams)
 	if err != nil {
+		r.stopServing(streams)
 		r.closeStreams(streams)
 		if ctx.Err() != nil {
 			return r.neverStarted(), nil
@@ -242,6 +246,7 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 	stopMeasuring := room.measure(func() { cancel(errQuota) })
 	stopKilling := context.AfterFunc(ctx, tree.Kill)
 	ended, err := tree.Wait()
+	r.stopServing(streams)
 	stopKilling()
 	stopMeasuring()
 	expiry.Stop()
@@ -251,8 +256,8 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 		return sandbox.Result{}, err
 	}
 	result := sandbox.Result{
-		Stdout:            streams.Stdout.Output(),
-		Stderr:            streams.Stderr.Output(),
+		Stdout:            streams.stdout.kept.Output(),
+		Stderr:            streams.stderr.kept.Output(),
 		Duration:          duration,
 		CPUTime:           ended.CPUTime,
 		PeakMemoryBytes:   ended.PeakMemoryBytes,

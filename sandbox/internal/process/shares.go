@@ -5,7 +5,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -58,9 +57,6 @@ func checkShares(spec sandbox.Spec) error {
 func overlap(a, b string) bool { return pathname.Within(a, b) || pathname.Within(b, a) }
 
 func checkShare(share sandbox.Share) error {
-	wellFormed := func(dir string) bool {
-		return filepath.IsAbs(dir) && filepath.Clean(dir) == dir && dir != filepath.Dir(dir) && !strings.ContainsRune(dir, 0)
-	}
 	holdsChanges := func(dir string) bool { return overlap(dir, share.Changes) }
 	switch {
 	case !wellFormed(share.Path):
