@@ -108,13 +108,26 @@ var imports = map[string][]string{
 	"server/internal/workspace": {"catalog", "resources/...", "sandbox/...", "server/internal/display", "server/internal/failure",
 		"server/internal/request"},
 
-	"cmd":         {"catalog", "catalog/needs", "resources/...", "policy", "sandbox/...", "server"},
+	"cmd/skills-mcp": {"catalog", "catalog/needs", "resources/...", "policy", "sandbox/...", "server", "cmd/skills-mcp/internal/..."},
+	// What is shown to people knows nothing of what is shown.
+	"cmd/skills-mcp/internal/exit":     {},
+	"cmd/skills-mcp/internal/terminal": {"cmd/skills-mcp/internal/exit"},
+	"cmd/skills-mcp/internal/records":  {"cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/listing":  {"catalog", "policy", "resources/...", "server", "cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/settings": {"catalog", "policy", "sandbox", "sandbox/docker", "sandbox/project", "sandbox/workspaces", "server",
+		"cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/backends": {"sandbox/...", "cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/settings"},
+	"cmd/skills-mcp/internal/changesets": {"sandbox/changes", "server", "cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/settings",
+		"cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/userfiles": {"policy", "sandbox/project", "server", "cmd/skills-mcp/internal/changesets",
+		"cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/settings"},
+
 	"testdata":    {},
 	"integration": {},
 }
 
 // parts are directories in which every package has a key of its own.
-var parts = []string{"sandbox", "server"}
+var parts = []string{"cmd/skills-mcp", "sandbox", "server"}
 
 // testImports says what tests may import besides, with all below it, by their
 // room.
@@ -378,6 +391,8 @@ func TestImportRulesFindWhatBreaksThem(t *testing.T) {
 			ours("sandbox", module+"/internal/testfiles"),
 			[]string{"sandbox: imports internal/testfiles, which is for tests"},
 		},
+		{"a part of the command without rules", ours("cmd/skills-mcp/internal/attic"), []string{"cmd/skills-mcp/internal/attic: no such part of cmd/skills-mcp"}},
+		{"the server in what is shown", ours("cmd/skills-mcp/internal/terminal", module+"/server"), []string{"cmd/skills-mcp/internal/terminal: imports server"}},
 		{"another backend", ours("sandbox/local", module+"/sandbox/docker"), []string{"sandbox/local: imports sandbox/docker"}},
 		{"workspaces from a backend", ours("sandbox/local", module+"/sandbox/workspaces"), []string{"sandbox/local: imports sandbox/workspaces"}},
 		{"the suite from a backend", ours("sandbox/local", module+"/sandbox/sandboxtest"), []string{"sandbox/local: imports sandbox/sandboxtest"}},

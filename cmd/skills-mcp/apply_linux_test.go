@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/changesets"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
@@ -37,24 +39,24 @@ func TestApplyIsRecorded(t *testing.T) {
 		return out.String()
 	}
 
-	if out := skillsMCP(exitFailure, "apply", "--audit", broken, "--yes", id); !strings.Contains(out, "audit log: ") {
+	if out := skillsMCP(exit.Failure, "apply", "--audit", broken, "--yes", id); !strings.Contains(out, "audit log: ") {
 		t.Errorf("refused with %s", out)
 	}
 	if _, err := os.Stat(written); err == nil {
 		t.Error("what could not be recorded was applied")
 	}
-	applied := skillsMCP(exitOK, "apply", "--yes", id)
+	applied := skillsMCP(exit.OK, "apply", "--yes", id)
 	if _, err := os.Stat(written); err != nil {
 		t.Error(err)
 	}
 	_, undo, _ := strings.Cut(strings.TrimSpace(applied), "skills-mcp undo ")
-	skillsMCP(exitOK, "undo", undo)
+	skillsMCP(exit.OK, "undo", undo)
 	if _, err := os.Stat(written); err == nil {
 		t.Error("it was not taken back")
 	}
-	skillsMCP(exitFailure, "undo", "ap-0123456789abcdef")
+	skillsMCP(exit.Failure, "undo", "ap-0123456789abcdef")
 
-	lines := strings.Split(skillsMCP(exitOK, "audit"), "\n")
+	lines := strings.Split(skillsMCP(exit.OK, "audit"), "\n")
 	for i, want := range []string{
 		"apply report " + id + ": 0 held, 1 applied, 0 conflicts, 0 refused",
 		"undo - " + undo + ": 0 held, 1 applied, 0 conflicts, 0 refused",
@@ -76,7 +78,7 @@ func TestApplyIsRecorded(t *testing.T) {
 // heldChange returns the id of a change set that holds one file.
 func heldChange(t *testing.T, project string) string {
 	t.Helper()
-	store, err := openChangeStore(slog.New(slog.DiscardHandler))
+	store, err := changesets.OpenStore(slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,19 +1,19 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/records"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
-	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
 
 const auditLong = `Print what the audit log has, the oldest first: every call of a tool, every
@@ -33,13 +33,13 @@ const auditExample = `  # What was denied in the last week
 
 // auditFlags say which records are wanted, and how.
 type auditFlags struct {
-	since           string
-	skill, tool     string
-	failed, denied  bool
-	asJSON, summary bool
+	since          string
+	skill, tool    string
+	failed, denied bool
+	form           records.Form
 }
 
-func newAuditCommand(flags *settings) *cobra.Command {
+func newAuditCommand(flags *settings.Settings) *cobra.Command {
 	var wanted auditFlags
 	command := &cobra.Command{
 		Use:     "audit",
@@ -56,8 +56,8 @@ func newAuditCommand(flags *settings) *cobra.Command {
 	own.StringVar(&wanted.tool, "tool", "", "only calls of the tool of that `NAME`")
 	own.BoolVar(&wanted.failed, "failed", false, "only what failed, or did not end; with --denied that too")
 	own.BoolVar(&wanted.denied, "denied", false, "only what the policy or the user forbade")
-	own.BoolVar(&wanted.summary, "summary", false, "print sums for each skill: calls, runs, failures, denials, time")
-	own.BoolVar(&wanted.asJSON, "json", false, "print a JSON object a line, or one of all sums")
+	own.BoolVar(&wanted.form.Summary, "summary", false, "print sums for each skill: calls, runs, failures, denials, time")
+	own.BoolVar(&wanted.form.JSON, "json", false, "print a JSON object a line, or one of all sums")
 	return command
 }
 
@@ -90,19 +90,19 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 		age = time.Duration(days) * 24 * time.Hour
 	}
 	if err != nil || age < 0 {
-		return time.Time{}, usageError{fmt.Errorf("--since %q is neither an age, such as 24h or 7d, nor a time, such as 2026-11-22", text)}
+		return time.Time{}, exit.Misused(fmt.Errorf("--since %q is neither an age, such as 24h or 7d, nor a time, such as 2026-11-22", text))
 	}
 	return now.Add(-age), nil
 }
 
 // showAudit prints records, or what they sum up to.
-func showAudit(command *cobra.Command, flags *settings, wanted auditFlags) error {
-	if err := flags.read(nil); err != nil {
+func showAudit(command *cobra.Command, flags *settings.Settings, wanted auditFlags) error {
+	if err := flags.Read(nil); err != nil {
 		return err
 	}
-	dir, err := flags.auditDir()
+	dir, err := flags.AuditDir()
 	if err == nil && dir == "" {
-		err = asUsage(flags.Refuse("audit.dir", errors.New("is off: there is no audit log to print")))
+		err = settings.AsUsage(flags.Refuse("audit.dir", errors.New("is off: there is no audit log to print")))
 	}
 	if err != nil {
 		return err
@@ -116,176 +116,24 @@ func showAudit(command *cobra.Command, flags *settings, wanted auditFlags) error
 		return err
 	}
 	defer reader.Close()
-	printer := newAuditPrinter(command.OutOrStdout(), wanted)
+	printer := records.NewPrinter(command.OutOrStdout(), wanted.form)
 	unreadable := false
 	for record, err := range reader.Records() {
 		switch {
 		case err != nil:
-			fmt.Fprintf(command.ErrOrStderr(), "skills-mcp: %s\n", escaped(err.Error()))
+			fmt.Fprintf(command.ErrOrStderr(), "skills-mcp: %s\n", terminal.Escaped(err.Error()))
 			unreadable = true
 		case filter.Wants(record):
-			if err := printer.add(record); err != nil {
+			if err := printer.Add(record); err != nil {
 				return err
 			}
 		}
 	}
-	if err := printer.end(dir, reader.Broken); err != nil {
+	if err := printer.End(dir, reader.Broken); err != nil {
 		return err
 	}
 	if unreadable {
-		return errReported
+		return exit.ErrReported
 	}
 	return nil
-}
-
-// auditPrinter prints records in one of the forms.
-type auditPrinter struct {
-	out       io.Writer
-	flags     auditFlags
-	records   int
-	summaries audit.Summaries
-}
-
-func newAuditPrinter(out io.Writer, flags auditFlags) *auditPrinter {
-	return &auditPrinter{out: out, flags: flags}
-}
-
-func (p *auditPrinter) add(record audit.Record) error {
-	p.records++
-	switch {
-	case p.flags.summary:
-		p.summaries.Add(record)
-		return nil
-	case p.flags.asJSON:
-		return printJSON(p.out, record)
-	}
-	_, err := fmt.Fprintln(p.out, recordText(record))
-	return err
-}
-
-// end prints what is known when all records were seen.
-func (p *auditPrinter) end(dir string, broken int) error {
-	switch {
-	case p.flags.summary && p.flags.asJSON:
-		return printJSON(p.out, struct {
-			Records int             `json:"records"`
-			Broken  int             `json:"broken"`
-			Skills  []audit.Summary `json:"skills"`
-		}{p.records, broken, p.summaries.List()})
-	case p.flags.asJSON:
-		return nil
-	case p.flags.summary && p.records > 0:
-		if err := printSummaries(p.out, p.summaries.List()); err != nil {
-			return err
-		}
-	}
-	text := fmt.Sprintf("%d records in %s", p.records, dir)
-	if broken > 0 {
-		text += fmt.Sprintf(", %d broken lines", broken)
-	}
-	_, err := fmt.Fprintln(p.out, escaped(text))
-	return err
-}
-
-// printJSON prints a value as a line of JSON that a terminal shows as it is.
-func printJSON(out io.Writer, value any) error {
-	var encoded strings.Builder
-	encoder := json.NewEncoder(&encoded)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return err
-	}
-	_, err := io.WriteString(out, escaped(encoded.String()))
-	return err
-}
-
-// recordText is a record on one line.
-func recordText(r audit.Record) string {
-	what := r.Tool
-	if what == "" {
-		what = r.Method
-	}
-	if what == "" {
-		what = string(r.Event)
-	}
-	details := []string{}
-	for _, detail := range []string{r.Error, r.Answer, exitText(r), changesText(r.Changes), sandboxText(r)} {
-		if detail != "" {
-			details = append(details, detail)
-		}
-	}
-	if r.Outcome == audit.Denied && r.Rule != "" {
-		details = append(details, "rule "+strconv.Quote(r.Rule))
-	}
-	details = append(details, string(r.Input))
-	return fmt.Sprintf("%s  %-10s  %-16s  %-20s  %9s  %s", r.Time.UTC().Format(time.RFC3339), field(string(r.Outcome), 10), field(what, 24),
-		field(r.Skill, 64), milliseconds(r.DurationMs), field(strings.Join(details, ", "), 300))
-}
-
-func exitText(r audit.Record) string {
-	switch {
-	case r.ExitCode != nil:
-		return fmt.Sprintf("exit code %d", *r.ExitCode)
-	default:
-		return r.Status
-	}
-}
-
-func changesText(all []audit.Changes) string {
-	var texts []string
-	for _, c := range all {
-		if c.Discarded {
-			texts = append(texts, c.ID+": discarded")
-			continue
-		}
-		texts = append(texts, fmt.Sprintf("%s: %d held, %d applied, %d conflicts, %d refused", c.ID, c.Held, len(c.Applied), len(c.Conflicts), len(c.Refused)))
-	}
-	return strings.Join(texts, ", ")
-}
-
-func sandboxText(r audit.Record) string {
-	if r.Backend == "" {
-		return ""
-	}
-	return r.Backend + " " + r.Tier
-}
-
-// field puts text of others on one line of at most n characters, which says
-// what it is and nothing else.
-func field(text string, n int) string {
-	if text == "" {
-		text = "-"
-	}
-	return truncate.To(escaped(strings.Join(strings.Fields(text), " ")), n)
-}
-
-func milliseconds(ms float64) string {
-	switch {
-	case ms >= 10_000:
-		return fmt.Sprintf("%.0f s", ms/1000)
-	case ms >= 1000:
-		return fmt.Sprintf("%.1f s", ms/1000)
-	}
-	return fmt.Sprintf("%.1f ms", ms)
-}
-
-// printSummaries prints a table with a line for each skill, and one for all.
-func printSummaries(out io.Writer, summaries []audit.Summary) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "skill\tcalls\truns\tfailed\tdenied\tunfinished\ttime\tlast")
-	total := audit.Summary{Skill: "all"}
-	for _, sum := range summaries {
-		if sum.Skill == "" {
-			sum.Skill = "(no skill)"
-		}
-		printSummary(table, sum)
-		total.Add(sum)
-	}
-	printSummary(table, total)
-	return table.Flush()
-}
-
-func printSummary(table io.Writer, sum audit.Summary) {
-	fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", field(sum.Skill, 64), sum.Calls, sum.Runs, sum.Failed, sum.Denied, sum.Unfinished,
-		milliseconds(sum.DurationMs), sum.Last.UTC().Format(time.RFC3339))
 }

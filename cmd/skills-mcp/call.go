@@ -7,6 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/changesets"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
@@ -19,7 +23,7 @@ error. On a terminal, control characters are shown as \u001b, and where a
 program changed your files it shows the changes and asks whether to apply them;
 elsewhere it names the command that does.`
 
-func newCallCommand(flags *settings) *cobra.Command {
+func newCallCommand(flags *settings.Settings) *cobra.Command {
 	var roots []string
 	var structured bool
 	command := &cobra.Command{
@@ -31,14 +35,14 @@ func newCallCommand(flags *settings) *cobra.Command {
   skills-mcp call --sandbox=unsafe-host exec '{"name":"csv-profile","script":"scripts/profile_csv.py","args":["--sample"]}'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{fmt.Errorf("call needs the name of a tool")}
+				return exit.Misused(fmt.Errorf("call needs the name of a tool"))
 			}
 			return nil
 		},
 		RunE: func(command *cobra.Command, args []string) error {
 			given, err := parseArguments(args[1:])
 			if err != nil {
-				return usageError{err}
+				return exit.Misused(err)
 			}
 			return call(command, flags, roots, args[0], given, structured)
 		},
@@ -49,37 +53,37 @@ func newCallCommand(flags *settings) *cobra.Command {
 	return command
 }
 
-func call(command *cobra.Command, flags *settings, roots []string, tool string, given arguments, structured bool) error {
+func call(command *cobra.Command, flags *settings.Settings, roots []string, tool string, given arguments, structured bool) error {
 	called, err := callTool(command, flags, roots, tool, given)
 	if err != nil {
 		return err
 	}
 	out, text := command.OutOrStdout(), strings.TrimRight(shown(called, structured), "\n")
-	if isTerminal(out) {
-		text = escaped(text)
+	if terminal.Is(out) {
+		text = terminal.Escaped(text)
 	}
 	fmt.Fprintln(out, text)
-	if err := flags.offerChanges(command, called); err != nil {
+	if err := changesets.Offer(command, flags, called); err != nil {
 		return err
 	}
 	if called.IsError {
-		return errReported
+		return exit.ErrReported
 	}
 	return nil
 }
 
 // callTool calls a tool of a server that ends with the call.
-func callTool(command *cobra.Command, flags *settings, roots []string, tool string, given arguments) (server.Called, error) {
+func callTool(command *cobra.Command, flags *settings.Settings, roots []string, tool string, given arguments) (server.Called, error) {
 	ctx := command.Context()
-	flags.quiet = true // the answer is what was asked for
-	runtime, err := flags.open(ctx, command.ErrOrStderr(), roots)
+	flags.Quiet = true // the answer is what was asked for
+	runtime, err := open(ctx, flags, command.ErrOrStderr(), roots)
 	if err != nil {
 		return server.Called{}, err
 	}
 	defer runtime.close()
 	types, err := argumentTypes(runtime.server.Tools(), tool)
 	if err != nil {
-		return server.Called{}, usageError{err}
+		return server.Called{}, exit.Misused(err)
 	}
 	encoded, err := given.encode(types)
 	if err != nil {

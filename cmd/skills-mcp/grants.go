@@ -3,15 +3,16 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/skills-mcp/skills-mcp/internal/statedir"
 	"io"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
 	"github.com/skills-mcp/skills-mcp/internal/answers"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 )
@@ -23,7 +24,7 @@ for what is stated; it ends when the skill changes. Grants are kept below
 $XDG_STATE_HOME (~/.local/state), and servers that run heed what is revoked at
 once.`
 
-func newGrantsCommand(flags *settings) *cobra.Command {
+func newGrantsCommand(flags *settings.Settings) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:     "grants",
@@ -32,7 +33,7 @@ func newGrantsCommand(flags *settings) *cobra.Command {
 		Example: "  skills-mcp grants\n  skills-mcp grants revoke --skill report",
 		Args:    noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			store, err := openAnswers(nil)
+			store, err := settings.OpenAnswers(nil)
 			if err != nil {
 				return err
 			}
@@ -44,7 +45,7 @@ func newGrantsCommand(flags *settings) *cobra.Command {
 				grants = []answers.Answer{} // which is not null
 			}
 			if asJSON {
-				return printJSON(command.OutOrStdout(), grants)
+				return terminal.PrintJSON(command.OutOrStdout(), grants)
 			}
 			return printGrants(command.OutOrStdout(), grants)
 		},
@@ -56,7 +57,7 @@ func newGrantsCommand(flags *settings) *cobra.Command {
 	return command
 }
 
-func newRevokeCommand(flags *settings) *cobra.Command {
+func newRevokeCommand(flags *settings.Settings) *cobra.Command {
 	var skill string
 	var all bool
 	command := &cobra.Command{
@@ -71,12 +72,12 @@ func newRevokeCommand(flags *settings) *cobra.Command {
 				}
 			}
 			if given != 1 {
-				return usageError{fmt.Errorf("revoke needs either IDs, or --skill, or --all")}
+				return exit.Misused(fmt.Errorf("revoke needs either IDs, or --skill, or --all"))
 			}
 			return nil
 		},
 		RunE: func(command *cobra.Command, ids []string) error {
-			store, err := openAnswers(nil)
+			store, err := settings.OpenAnswers(nil)
 			if err != nil {
 				return err
 			}
@@ -90,38 +91,12 @@ func newRevokeCommand(flags *settings) *cobra.Command {
 			} else {
 				err = revoke(command.OutOrStdout(), store, ids, skill)
 			}
-			return flags.recordedAfter(command.ErrOrStderr(), record, err)
+			return flags.RecordedAfter(command.ErrOrStderr(), record, err)
 		},
 	}
 	command.Flags().StringVar(&skill, "skill", "", "revoke all grants of the skill of this `NAME`")
 	command.Flags().BoolVar(&all, "all", false, "revoke all grants, also where they cannot be read")
 	return command
-}
-
-// noArguments refuses arguments as wrong usage.
-func noArguments(command *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageError{fmt.Errorf("%s takes no argument %q", command.CommandPath(), args[0])}
-	}
-	return nil
-}
-
-// openAnswers returns what remembers the user's answers.
-func openAnswers(log *slog.Logger) (*answers.Store, error) {
-	dir, err := statedir.Path("grants")
-	if err != nil {
-		return nil, fmt.Errorf("there is no directory for grants: %w", err)
-	}
-	return answers.New(answers.Options{Dir: dir, Logger: log}), nil
-}
-
-// rememberedAnswers is openAnswers for a server, which does without.
-func rememberedAnswers(log *slog.Logger) *answers.Store {
-	store, err := openAnswers(log)
-	if err != nil {
-		log.Warn("nothing can be allowed for always", "error", err)
-	}
-	return store
 }
 
 func printGrants(out io.Writer, grants []answers.Answer) error {
@@ -131,8 +106,8 @@ func printGrants(out io.Writer, grants []answers.Answer) error {
 		if !grant.Expires.IsZero() {
 			ends = "until " + grant.Expires.Format(time.DateOnly) + " or the skill changes"
 		}
-		fmt.Fprintf(&text, "%s  %s\n    %s\n    skill %s in %s, %s\n    given %s, %s\n", grant.ID, printable(grant.Kind),
-			printable(grant.Shown), printable(grant.Skill), printable(grant.Root), shorten(grant.Digest, 20), grant.Given.Format(time.DateOnly), ends)
+		fmt.Fprintf(&text, "%s  %s\n    %s\n    skill %s in %s, %s\n    given %s, %s\n", grant.ID, terminal.Printable(grant.Kind),
+			terminal.Printable(grant.Shown), terminal.Printable(grant.Skill), terminal.Printable(grant.Root), terminal.Shorten(grant.Digest, 20), grant.Given.Format(time.DateOnly), ends)
 	}
 	noun := "grants"
 	if len(grants) == 1 {
@@ -153,7 +128,7 @@ func revoke(out io.Writer, store *answers.Store, ids []string, skill string) err
 		return fmt.Errorf("the grants cannot be changed: %w", err)
 	}
 	for _, grant := range revoked {
-		fmt.Fprintf(out, "revoked %s: %s\n", grant.ID, printable(grant.Shown))
+		fmt.Fprintf(out, "revoked %s: %s\n", grant.ID, terminal.Printable(grant.Shown))
 	}
 	for _, id := range ids {
 		if !slices.ContainsFunc(revoked, func(grant answers.Answer) bool { return grant.ID == id }) {

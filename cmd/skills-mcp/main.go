@@ -12,22 +12,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 )
-
-// The exit codes.
-const (
-	exitOK      = 0
-	exitFailure = 1
-	exitUsage   = 2
-)
-
-// usageError marks an error that a correct command line would not give.
-type usageError struct{ error }
-
-func (u usageError) Unwrap() error { return u.error }
-
-// reported marks an error that was already shown.
-var errReported = errors.New("already reported")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -44,17 +31,17 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	command.SetOut(stdout)
 	command.SetErr(stderr)
 	err := command.ExecuteContext(ctx)
-	var usage usageError
+	var usage exit.UsageError
 	switch {
 	case err == nil:
-		return exitOK
-	case errors.Is(err, errReported):
-		return exitFailure
+		return exit.OK
+	case errors.Is(err, exit.ErrReported):
+		return exit.Failure
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "skills-mcp: %v\nRun 'skills-mcp --help' for usage.\n", err)
-		return exitUsage
+		return exit.Usage
 	default:
 		fmt.Fprintf(stderr, "skills-mcp: %v\n", err)
-		return exitFailure
+		return exit.Failure
 	}
 }

@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 )
 
-// terminal runs the program at a terminal at which these lines are typed.
-func terminal(t *testing.T, lines string, args ...string) (code int, shown string) {
+// atTerminal runs the program at a terminal at which these lines are typed.
+func atTerminal(t *testing.T, lines string, args ...string) (code int, shown string) {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -71,15 +73,15 @@ func TestAsksAtATerminal(t *testing.T) {
 		code        int
 		shown, file string // what the file holds then
 	}{
-		{"no", "n\n", change("echo one > a"), exitOK, "Nothing was changed.", ""},
-		{"nothing", "\n", change("echo one > a"), exitOK, "[y/N]", ""},
-		{"neither", "yes please\n", change("echo one > a"), exitOK, "Nothing was changed.", ""},
-		{"yes", "y\n", change("echo one > a"), exitOK, "\x1b[32m+one", "one\n"},
-		{"what would clear the screen", "y\n", change(`printf '\033[2Jtwo' > a`), exitOK, `\u001b[2Jtwo`, "\x1b[2Jtwo"},
-		{"a run that fails", "yes\n", change("echo three > a; exit 3"), exitFailure, "Take it back with", "three\n"},
-		{"a run that changes nothing", "y\n", change("cat a"), exitOK, "three", "three\n"},
+		{"no", "n\n", change("echo one > a"), exit.OK, "Nothing was changed.", ""},
+		{"nothing", "\n", change("echo one > a"), exit.OK, "[y/N]", ""},
+		{"neither", "yes please\n", change("echo one > a"), exit.OK, "Nothing was changed.", ""},
+		{"yes", "y\n", change("echo one > a"), exit.OK, "\x1b[32m+one", "one\n"},
+		{"what would clear the screen", "y\n", change(`printf '\033[2Jtwo' > a`), exit.OK, `\u001b[2Jtwo`, "\x1b[2Jtwo"},
+		{"a run that fails", "yes\n", change("echo three > a; exit 3"), exit.Failure, "Take it back with", "three\n"},
+		{"a run that changes nothing", "y\n", change("cat a"), exit.OK, "three", "three\n"},
 	} {
-		code, shown := terminal(t, test.typed, test.args...)
+		code, shown := atTerminal(t, test.typed, test.args...)
 		content, _ := os.ReadFile(filepath.Join(project, "a"))
 		if code != test.code || string(content) != test.file || !strings.Contains(shown, test.shown) {
 			t.Errorf("%s: exits with %d, leaves %q and shows\n%s", test.name, code, content, shown)

@@ -8,6 +8,10 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/backends"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 )
 
 const rootLong = `skills-mcp turns folders of Agent Skills (SKILL.md plus scripts, references and
@@ -37,7 +41,7 @@ const rootExample = `  # Register with Claude Code, default folders
   skills-mcp call activate name=my-skill arguments="the quarterly report"`
 
 func newRootCommand() *cobra.Command {
-	flags := &settings{}
+	flags := &settings.Settings{}
 	command := &cobra.Command{
 		Use:           "skills-mcp [flags] [ROOT...]",
 		Short:         "Serve folders of Agent Skills to any MCP host",
@@ -51,18 +55,18 @@ func newRootCommand() *cobra.Command {
 			return serveStdio(command, flags, roots)
 		},
 	}
-	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Misused(err) })
 	command.CompletionOptions.HiddenDefaultCmd = true
-	flags.register(command.PersistentFlags())
+	flags.Register(command.PersistentFlags(), backends.Names(), backends.Help())
 	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newConfigCommand(flags), newAuditCommand(flags), newGrantsCommand(flags),
 		newChangesCommand(flags), newApplyCommand(flags), newUndoCommand(flags))
 	return command
 }
 
 // serveStdio serves the one client at the other end of stdin and stdout.
-func serveStdio(command *cobra.Command, flags *settings, roots []string) error {
+func serveStdio(command *cobra.Command, flags *settings.Settings, roots []string) error {
 	ctx := command.Context()
-	runtime, err := flags.open(ctx, command.ErrOrStderr(), roots)
+	runtime, err := open(ctx, flags, command.ErrOrStderr(), roots)
 	if err != nil {
 		return err
 	}

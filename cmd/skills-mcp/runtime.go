@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/backends"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/userfiles"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -22,43 +25,43 @@ type runtime struct {
 	backend    sandbox.Backend // nil where nothing can be run
 	workspaces *workspaces.Store
 	copies     *staging.Copies
-	audit      *audit.Log // nil where nothing is recorded
-	files      *userFiles // nil where programs see none of the user
+	audit      *audit.Log       // nil where nothing is recorded
+	files      *userfiles.Files // nil where programs see none of the user
 	server     *server.Server
 }
 
 // open wires the rooms together. The caller closes the runtime.
-func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []string) (_ *runtime, err error) {
+func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArguments []string) (_ *runtime, err error) {
 	r := &runtime{}
 	defer func() {
 		if err != nil {
 			r.close()
 		}
 	}()
-	if err := s.read(rootArguments); err != nil {
+	if err := s.Read(rootArguments); err != nil {
 		return nil, err
 	}
-	if r.log, err = newLogger(stderr, s.Log.Level, s.Log.Format); err != nil {
+	if r.log, err = s.Logger(stderr); err != nil {
 		return nil, err
 	}
-	s.warn(r.log)
-	toolsets, err := s.wantedToolsets()
+	s.Warn(r.log)
+	toolsets, err := s.WantedToolsets()
 	if err != nil {
 		return nil, err
 	}
-	roots, err := s.roots()
+	roots, err := s.CatalogRoots()
 	if err != nil {
 		return nil, err
 	}
-	if r.audit, err = s.openAudit(r.log); err != nil {
+	if r.audit, err = s.OpenAudit(r.log); err != nil {
 		return nil, err
 	}
-	backend, unavailable, err := s.openQueue(ctx, r.log)
+	backend, unavailable, err := backends.Open(ctx, s, r.log)
 	if err != nil {
 		return nil, err
 	}
 	r.backend = backend
-	if r.catalog, err = s.openCatalog(ctx, r.log, roots); err != nil {
+	if r.catalog, err = openCatalog(ctx, s, r.log, roots); err != nil {
 		return nil, err
 	}
 	if r.workspaces, err = workspaces.New("", workspaces.Options{Idle: s.Workspaces.Idle, Max: s.Workspaces.Max, Logger: r.log}); err != nil {
@@ -67,22 +70,22 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 	if r.copies, err = staging.New("", r.log); err != nil {
 		return nil, err
 	}
-	if r.files, err = s.openUserFiles(r.log); err != nil {
+	if r.files, err = userfiles.Open(s, r.log); err != nil {
 		return nil, err
 	}
 	r.server, err = server.New(server.Options{
 		Version:     programVersion(),
 		Catalog:     r.catalog,
-		Policy:      s.policy(),
+		Policy:      s.OperatorPolicy(),
 		Sandbox:     r.backend,
 		Unavailable: unavailable,
 		Workspaces:  r.workspaces,
 		Toolsets:    toolsets,
 		Copies:      r.copies,
-		Shares:      r.files.lent(),
+		Shares:      r.files.Lent(),
 		Pinned:      s.Pin,
-		Approval:    s.approval(r.log),
-		Limits:      s.limits,
+		Approval:    s.Approvals(r.log),
+		Limits:      s.RunLimits,
 		CompatIndex: s.CompatIndex,
 		Audit:       r.audit,
 		Logger:      r.log,
@@ -90,10 +93,10 @@ func (s *settings) open(ctx context.Context, stderr io.Writer, rootArguments []s
 	return r, err
 }
 
-func (s *settings) openCatalog(ctx context.Context, log *slog.Logger, roots []catalog.Root) (*catalog.Catalog, error) {
+func openCatalog(ctx context.Context, s *settings.Settings, log *slog.Logger, roots []catalog.Root) (*catalog.Catalog, error) {
 	opened, err := catalog.Open(ctx, catalog.Options{Roots: roots, Strict: s.Strict, Hides: s.Hides, Poll: s.Poll, Logger: log})
 	if err == nil {
-		s.warnOfNames(log, opened.Snapshot())
+		s.WarnOfNames(log, opened.Snapshot())
 	}
 	return opened, err
 }
@@ -144,7 +147,7 @@ func (r *runtime) close() {
 	if r.backend != nil {
 		errs = append(errs, r.backend.Close())
 	}
-	r.files.close()
+	r.files.Close()
 	if r.workspaces != nil {
 		errs = append(errs, r.workspaces.Close())
 	}

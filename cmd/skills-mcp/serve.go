@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
@@ -17,7 +20,7 @@ const serveLong = `Serve MCP over HTTP: streamable HTTP at /mcp, the legacy SSE 
 There is no authentication yet, so only loopback addresses are served unless
 --allow-host names the host that clients may call this server by.`
 
-func newServeCommand(flags *settings) *cobra.Command {
+func newServeCommand(flags *settings.Settings) *cobra.Command {
 	var address string
 	var allowedHosts []string
 	command := &cobra.Command{
@@ -36,13 +39,13 @@ func newServeCommand(flags *settings) *cobra.Command {
 	return command
 }
 
-func serveHTTP(command *cobra.Command, flags *settings, address string, allowedHosts, roots []string) error {
+func serveHTTP(command *cobra.Command, flags *settings.Settings, address string, allowedHosts, roots []string) error {
 	ctx := command.Context()
 	if err := checkAddress(address, allowedHosts); err != nil {
 		return err
 	}
-	flags.anywhere = true
-	runtime, err := flags.open(ctx, command.ErrOrStderr(), roots)
+	flags.Anywhere = true
+	runtime, err := open(ctx, flags, command.ErrOrStderr(), roots)
 	if err != nil {
 		return err
 	}
@@ -62,10 +65,10 @@ func serveHTTP(command *cobra.Command, flags *settings, address string, allowedH
 func checkAddress(address string, allowedHosts []string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return usageError{fmt.Errorf("--http %q is no HOST:PORT", address)}
+		return exit.Misused(fmt.Errorf("--http %q is no HOST:PORT", address))
 	}
 	if !server.IsLoopback(host) && len(allowedHosts) == 0 {
-		return usageError{fmt.Errorf("--http %s is open to the network and there is no authentication; use 127.0.0.1, or name the host with --allow-host", address)}
+		return exit.Misused(fmt.Errorf("--http %s is open to the network and there is no authentication; use 127.0.0.1, or name the host with --allow-host", address))
 	}
 	return nil
 }
@@ -75,7 +78,7 @@ func printBanner(out io.Writer, runtime *runtime, address net.Addr) {
 	snapshot := runtime.catalog.Snapshot()
 	fmt.Fprintf(out, "\n%d skills:\n", len(snapshot.Skills()))
 	for _, skill := range snapshot.Skills() {
-		fmt.Fprintf(out, "  %-26s %s\n", skill.Name, shorten(skill.Description, 80))
+		fmt.Fprintf(out, "  %-26s %s\n", skill.Name, terminal.Shorten(skill.Description, 80))
 	}
 	if n := len(snapshot.Problems()); n > 0 {
 		fmt.Fprintf(out, "%d problems; 'skills-mcp list' shows them.\n", n)

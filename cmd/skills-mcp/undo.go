@@ -3,10 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/changesets"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
 	"github.com/skills-mcp/skills-mcp/server"
@@ -17,7 +18,7 @@ const undoLong = `Take back what was applied to your files.
 Without ID it lists what can be taken back, the newest first. A file that is not
 as it was written any more stays as it is, and the exit code is 1.`
 
-func newUndoCommand(flags *settings) *cobra.Command {
+func newUndoCommand(flags *settings.Settings) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:     "undo [--json] [ID]",
@@ -26,14 +27,14 @@ func newUndoCommand(flags *settings) *cobra.Command {
 		Example: "  skills-mcp undo\n  skills-mcp undo ap-0123456789abcdef",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			store, err := flags.openChanges(command.ErrOrStderr())
+			store, err := changesets.Open(flags, command.ErrOrStderr())
 			if err != nil {
 				return err
 			}
 			if len(args) == 0 {
-				return listApplied(command, store, asJSON)
+				return changesets.ListApplied(command, store, asJSON)
 			}
-			return flags.recorded(command.ErrOrStderr(), audit.Record{Event: audit.Apply, Method: "undo"}, func(record *audit.Record) error {
+			return flags.Recorded(command.ErrOrStderr(), audit.Record{Event: audit.Apply, Method: "undo"}, func(record *audit.Record) error {
 				outcome, err := store.Undo(command.Context(), args[0])
 				if errors.Is(err, changes.ErrUnknown) {
 					return fmt.Errorf("%w: 'skills-mcp undo' lists them", err)
@@ -42,36 +43,10 @@ func newUndoCommand(flags *settings) *cobra.Command {
 					return err
 				}
 				record.Changes = []audit.Changes{server.RecordOutcome(args[0], "", outcome)}
-				return printOutcome(command.OutOrStdout(), outcome)
+				return changesets.PrintOutcome(command.OutOrStdout(), outcome)
 			})
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON; for the list")
 	return command
-}
-
-func listApplied(command *cobra.Command, store *changes.Store, asJSON bool) error {
-	all, err := store.Applied()
-	if err != nil {
-		return err
-	}
-	out := command.OutOrStdout()
-	if asJSON {
-		return printJSON(out, append([]changes.Applied{}, all...))
-	}
-	if len(all) == 0 {
-		_, err := fmt.Fprintln(out, "Nothing was applied that could be taken back.")
-		return err
-	}
-	for _, applied := range all {
-		fmt.Fprintf(out, "%s  %s  %s in %s", applied.ID, applied.When.Local().Format(time.DateTime), countChanges(len(applied.Changes)), printable(applied.Target.Path))
-		if applied.Interrupted {
-			fmt.Fprint(out, ", interrupted")
-		}
-		if !applied.Undone.IsZero() {
-			fmt.Fprintf(out, ", taken back %s", applied.Undone.Local().Format(time.DateTime))
-		}
-		fmt.Fprintln(out)
-	}
-	return nil
 }

@@ -1,20 +1,21 @@
-package main
+package settings
 
 import (
 	"errors"
 	"fmt"
-	"github.com/skills-mcp/skills-mcp/internal/statedir"
 	"io"
 	"log/slog"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/internal/statedir"
 
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/internal/config"
 )
 
-// auditDir returns the directory of the audit log, or nothing where there is to
+// AuditDir returns the directory of the audit log, or nothing where there is to
 // be none.
-func (s *settings) auditDir() (string, error) {
+func (s *Settings) AuditDir() (string, error) {
 	switch s.Audit.Dir {
 	case config.Off:
 		return "", nil
@@ -25,13 +26,13 @@ func (s *settings) auditDir() (string, error) {
 		}
 		return dir, nil
 	}
-	return expandHome(s.Audit.Dir)
+	return ExpandHome(s.Audit.Dir)
 }
 
-// recorded has the audit log record what a command does to the user's files,
+// Recorded has the audit log record what a command does to the user's files,
 // before and after it is done. Where it cannot be recorded it is not done. do
 // adds to the record.
-func (s *settings) recorded(stderr io.Writer, record audit.Record, do func(*audit.Record) error) error {
+func (s *Settings) Recorded(stderr io.Writer, record audit.Record, do func(*audit.Record) error) error {
 	opened, err := s.openAuditFor(stderr)
 	if err != nil {
 		return err
@@ -52,9 +53,9 @@ func (s *settings) recorded(stderr io.Writer, record audit.Record, do func(*audi
 	return errors.Join(err, entry.End(record))
 }
 
-// recordedAfter records what a command has done that is not to wait for a log
+// RecordedAfter records what a command has done that is not to wait for a log
 // that cannot be written, and adds to its error.
-func (s *settings) recordedAfter(stderr io.Writer, record audit.Record, done error) error {
+func (s *Settings) RecordedAfter(stderr io.Writer, record audit.Record, done error) error {
 	opened, err := s.openAuditFor(stderr)
 	if opened == nil {
 		return errors.Join(done, err)
@@ -73,26 +74,26 @@ func outcomeOf(err error) audit.Outcome {
 
 // openAuditFor opens the audit log for a command, which may have read the
 // configuration.
-func (s *settings) openAuditFor(stderr io.Writer) (*audit.Log, error) {
+func (s *Settings) openAuditFor(stderr io.Writer) (*audit.Log, error) {
 	if s.Effective == nil {
-		s.quiet, s.anywhere = true, true
-		if err := s.read(nil); err != nil {
+		s.Quiet, s.Anywhere = true, true
+		if err := s.Read(nil); err != nil {
 			return nil, err
 		}
 	}
-	log, err := newLogger(stderr, s.Log.Level, s.Log.Format)
+	log, err := s.Logger(stderr)
 	if err != nil {
 		return nil, err
 	}
-	return s.openAudit(log)
+	return s.OpenAudit(log)
 }
 
-// openAudit opens the audit log, or returns nil where there is to be none.
-func (s *settings) openAudit(log *slog.Logger) (*audit.Log, error) {
-	if s.unrecorded {
+// OpenAudit opens the audit log, or returns nil where there is to be none.
+func (s *Settings) OpenAudit(log *slog.Logger) (*audit.Log, error) {
+	if s.Unrecorded {
 		return nil, nil
 	}
-	dir, err := s.auditDir()
+	dir, err := s.AuditDir()
 	if dir == "" || err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"io"
@@ -12,13 +12,13 @@ var colours = []struct{ prefix, colour string }{
 	{"@@", "\x1b[36m"}, {"+", "\x1b[32m"}, {"-", "\x1b[31m"},
 }
 
-// coloured returns a diff as it is shown: on a terminal in colour, with all that
+// Coloured returns a diff as it is shown: on a terminal in colour, with all that
 // a terminal would obey escaped.
-func coloured(out io.Writer, diff string) string {
-	if !isTerminal(out) {
+func Coloured(out io.Writer, diff string) string {
+	if !Is(out) {
 		return diff
 	}
-	diff = escaped(diff)
+	diff = Escaped(diff)
 	if os.Getenv("NO_COLOR") != "" {
 		return diff
 	}

@@ -1,4 +1,6 @@
-package main
+// Package settings has the configuration that all commands go by, of which the
+// flags that they share are a part, and says what it means to the rooms.
+package settings
 
 import (
 	"errors"
@@ -12,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/policy/approval"
@@ -21,18 +24,18 @@ import (
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
-// settings are what all commands go by: the configuration, of which the flags
-// that they share are a part.
-type settings struct {
+// Settings are what all commands go by. Before they are read, only what is set
+// by the fields is known.
+type Settings struct {
 	flags *pflag.FlagSet
 	file  string // of --config
-	// anywhere has the directory in which the program was started be no project
+	// Anywhere has the directory in which the program was started be no project
 	// of whoever uses it.
-	anywhere bool
-	// unrecorded leaves the audit log out.
-	unrecorded bool
-	// quiet has only errors logged where nothing is said of it.
-	quiet bool
+	Anywhere bool
+	// Unrecorded leaves the audit log out.
+	Unrecorded bool
+	// Quiet has only errors logged where nothing is said of it.
+	Quiet bool
 
 	*config.Effective // after read
 }
@@ -59,12 +62,14 @@ var keysOfFlags = []struct{ flag, key string }{
 	{"log-format", "log.format"},
 }
 
-func (s *settings) register(flags *pflag.FlagSet) {
+// Register adds the flags that commands share. Backends are the values of
+// --sandbox, the default first, and how its help describes them.
+func (s *Settings) Register(flags *pflag.FlagSet, backends []string, help string) {
 	s.flags = flags
 	flags.SortFlags = false
 	flags.StringVar(&s.file, "config", "",
 		"`FILE` to read instead of config.yaml in your configuration directory, as\ndocs/configuration.md has it; what flags say wins over it")
-	flags.String("sandbox", backends[0].name, "`BACKEND` that runs scripts: "+backendHelp())
+	flags.String("sandbox", backends[0], "`BACKEND` that runs scripts: "+help)
 	flags.String("docker-image", docker.DefaultImage,
 		"`IMAGE` for --sandbox=docker, one that \"make image\" built or that is based\non such a one")
 	flags.String("docker-runtime", "",
@@ -99,22 +104,26 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.String("log-format", "auto", "`FORMAT` of the log: auto (text on a terminal, else JSON), text or json")
 }
 
-// read reads the configuration: the file, variables, flags and ROOT arguments,
+// Again returns settings of the same command line, to be read for the project
+// of somebody else.
+func (s *Settings) Again() *Settings { return &Settings{flags: s.flags, file: s.file} }
+
+// Read reads the configuration: the file, variables, flags and ROOT arguments,
 // and what the project's file narrows. Where that one cannot be used, the
 // strictest is in force, and ProjectError says so.
-func (s *settings) read(rootArguments []string) error {
+func (s *Settings) Read(rootArguments []string) error {
 	userDir, _ := os.UserConfigDir() // without one there is no file
 	effective, err := config.Load(config.Sources{
 		File: s.file, UserDir: userDir, Environ: os.Environ(), Flags: s.given(rootArguments),
 	})
 	if err != nil {
-		return asUsage(err)
+		return AsUsage(err)
 	}
 	s.Effective = effective
-	if s.quiet && s.Origin("log.level").Kind == config.FromDefault {
+	if s.Quiet && s.Origin("log.level").Kind == config.FromDefault {
 		s.Log.Level = "error"
 	}
-	if s.anywhere && s.Origin("approval.mode").Kind == config.FromDefault {
+	if s.Anywhere && s.Origin("approval.mode").Kind == config.FromDefault {
 		s.Approval.Mode = "ask" // it is not known that a host asks
 	}
 	dir, err := s.project()
@@ -128,7 +137,7 @@ func (s *settings) read(rootArguments []string) error {
 }
 
 // given returns what the command line says.
-func (s *settings) given(rootArguments []string) (given []config.Flag) {
+func (s *Settings) given(rootArguments []string) (given []config.Flag) {
 	for _, each := range keysOfFlags {
 		flag := s.flags.Lookup(each.flag)
 		if !flag.Changed {
@@ -163,38 +172,40 @@ func fromHere(key, value string) string {
 	return absolute
 }
 
-// asUsage marks faults of the command line.
-func asUsage(err error) error {
+// AsUsage marks faults of the command line.
+func AsUsage(err error) error {
 	var refused *config.Error
 	if errors.As(err, &refused) && refused.Faults[0].Origin.Kind == config.FromFlag {
-		return usageError{err}
+		return exit.Misused(err)
 	}
 	return err
 }
 
 // project returns the directory of the project whose file narrows the
 // configuration, or nothing.
-func (s *settings) project() (string, error) {
+func (s *Settings) project() (string, error) {
 	switch dir := s.Project.Dir; {
-	case dir == config.Off, dir == config.Auto && s.anywhere:
+	case dir == config.Off, dir == config.Auto && s.Anywhere:
 		return "", nil
 	case dir == config.Auto:
 		return topDir()
 	default:
-		return expandHome(dir)
+		return ExpandHome(dir)
 	}
 }
 
-// policy returns the operator's policy.
-func (s *settings) policy() policy.Policy { return policy.Policy{Mode: policy.Mode(s.AllowedTools)} }
+// OperatorPolicy returns the operator's policy.
+func (s *Settings) OperatorPolicy() policy.Policy {
+	return policy.Policy{Mode: policy.Mode(s.AllowedTools)}
+}
 
-// wantedToolsets returns the toolsets that are switched on, each once.
-func (s *settings) wantedToolsets() ([]server.Toolset, error) {
+// WantedToolsets returns the toolsets that are switched on, each once.
+func (s *Settings) WantedToolsets() ([]server.Toolset, error) {
 	var wanted []server.Toolset
 	for _, name := range s.Toolsets {
 		toolset, err := server.ParseToolset(name)
 		if err != nil {
-			return nil, asUsage(s.Refuse("toolsets", err))
+			return nil, AsUsage(s.Refuse("toolsets", err))
 		}
 		if !slices.Contains(wanted, toolset) {
 			wanted = append(wanted, toolset)
@@ -203,8 +214,8 @@ func (s *settings) wantedToolsets() ([]server.Toolset, error) {
 	return wanted, nil
 }
 
-// limits returns those of the runs of a skill.
-func (s *settings) limits(skill string) server.Limits {
+// RunLimits returns those of the runs of a skill.
+func (s *Settings) RunLimits(skill string) server.Limits {
 	l := s.Skill(skill).Limits
 	return server.Limits{Longest: l.MaxTimeout, Limits: sandbox.Limits{
 		Timeout: l.Timeout, OutputBytes: l.Output, SpillBytes: l.Spill, MemoryBytes: l.Memory, Processes: l.Processes,
@@ -212,8 +223,8 @@ func (s *settings) limits(skill string) server.Limits {
 	}}
 }
 
-// approval returns what users are asked before it is done.
-func (s *settings) approval(log *slog.Logger) server.Approval {
+// Approvals returns what users are asked before it is done.
+func (s *Settings) Approvals(log *slog.Logger) server.Approval {
 	asked := server.Approval{Modes: modesOf(s.Approval), Skills: map[string]approval.Modes{}, Answers: rememberedAnswers(log)}
 	for name := range s.Skills {
 		asked.Skills[name] = modesOf(s.Skill(name).Approval)
@@ -225,9 +236,9 @@ func modesOf(a config.Approval) approval.Modes {
 	return approval.Modes{Apply: approval.Mode(a.Mode), Runs: approval.Mode(a.Runs), Reads: approval.Mode(a.Reads)}
 }
 
-// roots returns the roots that are named, or the default ones.
-func (s *settings) roots() ([]catalog.Root, error) {
-	project, err := projectDir()
+// CatalogRoots returns the roots that are named, or the default ones.
+func (s *Settings) CatalogRoots() ([]catalog.Root, error) {
+	project, err := ProjectDir()
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +253,7 @@ func (s *settings) roots() ([]catalog.Root, error) {
 			root, err = withKeys(root, named)
 		}
 		if err != nil && s.Origin("roots").Kind == config.FromFlag {
-			return nil, usageError{err}
+			return nil, exit.Misused(err)
 		}
 		if err != nil {
 			return nil, s.Refuse(fmt.Sprintf("roots[%d]", i), err)
@@ -265,7 +276,7 @@ func withKeys(root catalog.Root, named config.Root) (catalog.Root, error) {
 // topDir returns the project's directory where the host names it, else the top of
 // the version-controlled tree of the working directory, else that itself.
 func topDir() (string, error) {
-	dir, err := projectDir()
+	dir, err := ProjectDir()
 	if err != nil || os.Getenv("CLAUDE_PROJECT_DIR") != "" {
 		return dir, err
 	}
@@ -275,17 +286,17 @@ func topDir() (string, error) {
 	return dir, nil
 }
 
-// projectDir is what relative paths are relative to. Hosts start servers in
+// ProjectDir is what relative paths are relative to. Hosts start servers in
 // directories of their own choice; Claude Code names the project's.
-func projectDir() (string, error) {
+func ProjectDir() (string, error) {
 	if dir := os.Getenv("CLAUDE_PROJECT_DIR"); dir != "" {
 		return dir, nil
 	}
 	return os.Getwd()
 }
 
-// expandHome returns a path in which ~/ stands for the home directory.
-func expandHome(name string) (string, error) {
+// ExpandHome returns a path in which ~/ stands for the home directory.
+func ExpandHome(name string) (string, error) {
 	rest, found := strings.CutPrefix(name, "~/")
 	if !found {
 		return name, nil

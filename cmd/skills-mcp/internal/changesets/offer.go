@@ -1,4 +1,4 @@
-package main
+package changesets
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
@@ -33,37 +35,37 @@ func heldIn(called server.Called) (ids []string) {
 	return ids
 }
 
-// offerChanges asks at a terminal whether to apply what a program changed;
+// Offer asks at a terminal whether to apply what a program changed;
 // elsewhere it says how to.
-func (s *settings) offerChanges(command *cobra.Command, called server.Called) error {
+func Offer(command *cobra.Command, s *settings.Settings, called server.Called) error {
 	ids := heldIn(called)
 	if len(ids) == 0 {
 		return nil
 	}
-	if !canAsk(command) || !isTerminal(command.OutOrStdout()) {
+	if !terminal.CanAsk(command) || !terminal.Is(command.OutOrStdout()) {
 		for _, id := range ids {
 			fmt.Fprintf(command.ErrOrStderr(), "Look at the changes with: skills-mcp changes %s\nApply them with: skills-mcp apply %s\n", id, id)
 		}
 		return nil
 	}
 	for _, id := range ids {
-		own := &settings{flags: s.flags, file: s.file} // those of the set's own project
-		if err := own.offer(command, id); err != nil {
+		own := s.Again() // for the set's own project
+		if err := offer(command, own, id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *settings) offer(command *cobra.Command, id string) error {
-	store, err := s.openChanges(command.ErrOrStderr())
+func offer(command *cobra.Command, s *settings.Settings, id string) error {
+	store, err := Open(s, command.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	set, err := s.openSet(store, id)
+	set, err := OpenSet(s, store, id)
 	if err != nil {
 		return err
 	}
 	defer set.Close()
-	return set.apply(command, s, id, nil, false)
+	return set.Apply(command, nil, false)
 }

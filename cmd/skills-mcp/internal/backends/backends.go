@@ -1,4 +1,5 @@
-package main
+// Package backends opens the sandbox in which programs run.
+package backends
 
 import (
 	"context"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
@@ -21,21 +24,30 @@ import (
 var backends = []struct {
 	name, help string
 	// open returns a nil backend where nothing can be run, and why.
-	open func(s *settings, ctx context.Context, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error)
+	open func(ctx context.Context, s *settings.Settings, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error)
 }{
-	{"auto", "the best isolation there is, or\noff where there is none", (*settings).openBest},
-	{"local", "kernel isolation, Linux", opened((*settings).openLocal)},
-	{"docker", "a\ncontainer for every run", opened((*settings).openDocker)},
-	{"off", "", func(s *settings, _ context.Context, _ *slog.Logger) (sandbox.Backend, string, error) {
-		return nil, s.whyOff(), nil
+	{"auto", "the best isolation there is, or\noff where there is none", openBest},
+	{"local", "kernel isolation, Linux", opened(openLocal)},
+	{"docker", "a\ncontainer for every run", opened(openDocker)},
+	{"off", "", func(_ context.Context, s *settings.Settings, _ *slog.Logger) (sandbox.Backend, string, error) {
+		return nil, whyOff(s), nil
 	}},
-	{"unsafe-host", "no isolation at all", opened(func(_ *settings, _ context.Context, log *slog.Logger) (*host.Backend, error) {
+	{"unsafe-host", "no isolation at all", opened(func(_ context.Context, _ *settings.Settings, log *slog.Logger) (*host.Backend, error) {
 		return host.New(host.Options{Logger: log})
 	})},
 }
 
-// backendHelp describes the values of --sandbox.
-func backendHelp() string {
+// Names returns the values of --sandbox, the default first.
+func Names() []string {
+	names := make([]string, len(backends))
+	for i, b := range backends {
+		names[i] = b.name
+	}
+	return names
+}
+
+// Help describes the values of --sandbox.
+func Help() string {
 	choices := make([]string, len(backends))
 	for i, b := range backends {
 		if choices[i] = b.name; b.help != "" {
@@ -47,9 +59,9 @@ func backendHelp() string {
 }
 
 // opened makes a backend's own constructor one of the table's.
-func opened[B sandbox.Backend](open func(*settings, context.Context, *slog.Logger) (B, error)) func(*settings, context.Context, *slog.Logger) (sandbox.Backend, string, error) {
-	return func(s *settings, ctx context.Context, log *slog.Logger) (sandbox.Backend, string, error) {
-		backend, err := open(s, ctx, log)
+func opened[B sandbox.Backend](open func(context.Context, *settings.Settings, *slog.Logger) (B, error)) func(context.Context, *settings.Settings, *slog.Logger) (sandbox.Backend, string, error) {
+	return func(ctx context.Context, s *settings.Settings, log *slog.Logger) (sandbox.Backend, string, error) {
+		backend, err := open(ctx, s, log)
 		if err != nil {
 			return nil, "", err // not a nil pointer that is no nil interface
 		}
@@ -57,34 +69,34 @@ func opened[B sandbox.Backend](open func(*settings, context.Context, *slog.Logge
 	}
 }
 
-// openQueue opens what [settings.openSandbox] does, behind a queue.
-func (s *settings) openQueue(ctx context.Context, log *slog.Logger) (_ sandbox.Backend, unavailable string, err error) {
-	if err := s.checkShow(); err != nil {
+// Open opens the backend that --sandbox names, behind a queue. Nothing runs
+// without isolation unless it was asked for by name: where nothing can be run, the
+// backend is nil, and unavailable says why.
+func Open(ctx context.Context, s *settings.Settings, log *slog.Logger) (_ sandbox.Backend, unavailable string, err error) {
+	if err := checkShow(s); err != nil {
 		return nil, "", err
 	}
-	backend, unavailable, err := s.openSandbox(ctx, log)
+	backend, unavailable, err := openNamed(ctx, s, log)
 	if err != nil || backend == nil {
 		return nil, unavailable, err
 	}
 	return queue.New(backend, queue.Options{Running: s.Sandbox.MaxRuns}), "", nil
 }
 
-// openSandbox opens the backend that --sandbox names. Nothing runs without
-// isolation unless it was asked for by name.
-func (s *settings) openSandbox(ctx context.Context, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error) {
+func openNamed(ctx context.Context, s *settings.Settings, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error) {
 	for _, b := range backends {
 		if b.name == s.Sandbox.Backend {
-			return b.open(s, ctx, log)
+			return b.open(ctx, s, log)
 		}
 	}
 	return nil, "", fmt.Errorf("there is no sandbox %q", s.Sandbox.Backend)
 }
 
 // whyOff says who turned execution off, and names no path of this machine.
-func (s *settings) whyOff() string {
+func whyOff(s *settings.Settings) string {
 	if s.ProjectError != nil {
 		return fmt.Sprintf("the project's %s cannot be used, so it is not known what it forbids: %s. It has to be corrected or removed, and the server started again.",
-			config.ProjectFile, firstFault(s.ProjectError))
+			config.ProjectFile, settings.FirstFault(s.ProjectError))
 	}
 	switch origin := s.Origin("sandbox.backend"); origin.Kind {
 	case config.FromProject:
@@ -97,10 +109,10 @@ func (s *settings) whyOff() string {
 	return "the user turned execution off with --sandbox=off."
 }
 
-// openBest opens [settings.bestSandbox], or says in one line why nothing can
+// openBest opens the [best], or says in one line why nothing can
 // be run, and what the user can do.
-func (s *settings) openBest(ctx context.Context, log *slog.Logger) (sandbox.Backend, string, error) {
-	backend, err := s.bestSandbox(ctx, log)
+func openBest(ctx context.Context, s *settings.Settings, log *slog.Logger) (sandbox.Backend, string, error) {
+	backend, err := best(ctx, s, log)
 	if err == nil {
 		return backend, "", nil
 	}
@@ -109,15 +121,15 @@ func (s *settings) openBest(ctx context.Context, log *slog.Logger) (sandbox.Back
 	return nil, reason + ". To run scripts without isolation, the user starts skills-mcp with --sandbox=unsafe-host.", nil
 }
 
-// bestSandbox opens the local sandbox in its full tier, which starts fastest
+// best opens the local sandbox in its full tier, which starts fastest
 // and knows the user's interpreters, else containers, else the local sandbox
 // in a lesser tier. It sends nothing to another machine.
-func (s *settings) bestSandbox(ctx context.Context, log *slog.Logger) (sandbox.Backend, error) {
-	own, localErr := s.openLocal(ctx, log)
+func best(ctx context.Context, s *settings.Settings, log *slog.Logger) (sandbox.Backend, error) {
+	own, localErr := openLocal(ctx, s, log)
 	if localErr == nil && own.Info().Tier == "full" {
 		return own, nil
 	}
-	containers, dockerErr := s.openDocker(ctx, log)
+	containers, dockerErr := openDocker(ctx, s, log)
 	if dockerErr == nil && len(s.Sandbox.Show) > 0 {
 		log.Warn("containers do not see what --show names")
 	}
@@ -132,8 +144,8 @@ func (s *settings) bestSandbox(ctx context.Context, log *slog.Logger) (sandbox.B
 	return nil, errors.Join(localErr, dockerErr)
 }
 
-func (s *settings) openLocal(ctx context.Context, log *slog.Logger) (*local.Backend, error) {
-	project, err := projectDir()
+func openLocal(ctx context.Context, s *settings.Settings, log *slog.Logger) (*local.Backend, error) {
+	project, err := settings.ProjectDir()
 	if err != nil {
 		return nil, err
 	}
@@ -142,32 +154,32 @@ func (s *settings) openLocal(ctx context.Context, log *slog.Logger) (*local.Back
 
 // checkShow makes the paths that are to be shown absolute and refuses those that programs
 // must not see.
-func (s *settings) checkShow() error {
+func checkShow(s *settings.Settings) error {
 	if backend := s.Sandbox.Backend; backend != "auto" && backend != "local" {
 		if s.Origin("sandbox.show").Kind == config.FromFlag && s.Origin("sandbox.backend").Kind == config.FromFlag {
-			return usageError{fmt.Errorf("--show is for the local sandbox, not for --sandbox=%s", backend)}
+			return exit.Misused(fmt.Errorf("--show is for the local sandbox, not for --sandbox=%s", backend))
 		}
 		return nil // there is nothing to show it to
 	}
-	project, err := projectDir()
+	project, err := settings.ProjectDir()
 	if err != nil {
 		return err
 	}
 	for i, name := range s.Sandbox.Show {
-		if name, err = expandHome(name); err != nil {
+		if name, err = settings.ExpandHome(name); err != nil {
 			return err
 		}
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(project, name)
 		}
 		if s.Sandbox.Show[i], err = local.CheckShow(name); err != nil {
-			return asUsage(s.Refuse("sandbox.show", err))
+			return settings.AsUsage(s.Refuse("sandbox.show", err))
 		}
 	}
 	return nil
 }
 
-func (s *settings) openDocker(ctx context.Context, log *slog.Logger) (*docker.Backend, error) {
+func openDocker(ctx context.Context, s *settings.Settings, log *slog.Logger) (*docker.Backend, error) {
 	return docker.New(ctx, docker.Options{
 		Image: s.Sandbox.Docker.Image, Runtime: s.Sandbox.Docker.Runtime, Logger: log,
 		Remote: remote.Access{Here: s.Sandbox.Backend == "auto"},

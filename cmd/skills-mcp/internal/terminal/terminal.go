@@ -1,4 +1,6 @@
-package main
+// Package terminal writes what commands show so that text of others can do
+// nothing to a terminal, and asks the person at one.
+package terminal
 
 import (
 	"fmt"
@@ -10,18 +12,18 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal reports whether what is written is shown on a terminal.
-func isTerminal(out io.Writer) bool {
+// Is reports whether what is written is shown on a terminal.
+func Is(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	return ok && isTerminalFd(file.Fd())
 }
 
 func isTerminalFd(fd uintptr) bool { return term.IsTerminal(int(fd)) }
 
-// escaped shows what a terminal would obey: control characters, C1 too, and
+// Escaped shows what a terminal would obey: control characters, C1 too, and
 // those that turn the direction of writing or begin a line. Line breaks, those
 // with CR too, and tabs are what they are.
-func escaped(text string) string {
+func Escaped(text string) string {
 	var shown strings.Builder
 	for i, c := range text {
 		switch {

@@ -1,4 +1,5 @@
-package main
+// Package userfiles finds the directories of the user that programs work on.
+package userfiles
 
 import (
 	"cmp"
@@ -10,6 +11,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/changesets"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/internal/statedir"
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
@@ -18,9 +22,9 @@ import (
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
-// userFiles are the directories of the user that programs work on.
-type userFiles struct {
-	settings *settings
+// Files are the directories of the user that programs work on.
+type Files struct {
+	settings *settings.Settings
 	log      *slog.Logger
 	rules    paths.Rules
 	places   project.Places
@@ -32,22 +36,23 @@ type userFiles struct {
 	views []interface{ Close() error }
 }
 
-// openUserFiles finds the directories. What the operator named and cannot be
-// shown is an error; what a host named is left out, and logged.
-func (s *settings) openUserFiles(log *slog.Logger) (_ *userFiles, err error) {
+// Open finds the directories, or returns nil where programs see none. What the
+// operator named and cannot be shown is an error; what a host named is left out,
+// and logged.
+func Open(s *settings.Settings, log *slog.Logger) (_ *Files, err error) {
 	if s.Project.Access == config.Off || s.Sandbox.Backend == "off" {
 		return nil, nil
 	}
-	u := &userFiles{settings: s, log: log}
+	u := &Files{settings: s, log: log}
 	defer func() {
 		if err != nil {
-			u.close()
+			u.Close()
 		}
 	}()
-	if u.rules, err = s.pathRules(); err != nil {
+	if u.rules, err = s.PathRules(); err != nil {
 		return nil, err
 	}
-	if u.places, err = s.places(); err != nil {
+	if u.places, err = places(); err != nil {
 		return nil, err
 	}
 	if u.masks, err = tempdir.New("", "skills-mcp-masks-"); err != nil {
@@ -61,13 +66,13 @@ func (s *settings) openUserFiles(log *slog.Logger) (_ *userFiles, err error) {
 	if err := u.addProject(); err != nil {
 		return nil, err
 	}
-	u.shares.Store, err = openChangeStore(log)
+	u.shares.Store, err = changesets.OpenStore(log)
 	return u, err
 }
 
 // places are where things are on this machine.
-func (s *settings) places() (project.Places, error) {
-	dir, err := projectDir()
+func places() (project.Places, error) {
+	dir, err := settings.ProjectDir()
 	if err != nil {
 		return project.Places{}, err
 	}
@@ -84,10 +89,10 @@ func (s *settings) places() (project.Places, error) {
 }
 
 // addProject adds the project, or what finds it for each session.
-func (u *userFiles) addProject() error {
+func (u *Files) addProject() error {
 	from := project.Sources{}
 	switch dir := u.settings.Project.Dir; {
-	case dir == config.Auto && u.settings.anywhere:
+	case dir == config.Auto && u.settings.Anywhere:
 		return nil
 	case dir == config.Auto:
 		if from.Host = os.Getenv("CLAUDE_PROJECT_DIR"); from.Host == "" {
@@ -103,7 +108,7 @@ func (u *userFiles) addProject() error {
 	case errors.As(err, &refusal) && refusal.Rule == project.RuleOff:
 		return nil
 	case refusal != nil && from.Named != "":
-		return asUsage(u.settings.Refuse("project.dir", err))
+		return settings.AsUsage(u.settings.Refuse("project.dir", err))
 	case err != nil && from.Named != "":
 		return err
 	case err != nil:
@@ -115,7 +120,7 @@ func (u *userFiles) addProject() error {
 }
 
 // find finds the project of a session whose client named this root, or none.
-func (u *userFiles) find(_ context.Context, root string) []server.SharedDirectory {
+func (u *Files) find(_ context.Context, root string) []server.SharedDirectory {
 	found, err := u.directories(project.Sources{Root: root, Detect: true})
 	if err != nil {
 		u.log.Info("there is no project", "error", err)
@@ -126,7 +131,7 @@ func (u *userFiles) find(_ context.Context, root string) []server.SharedDirector
 }
 
 // directories returns the project and the git directory that belongs to it.
-func (u *userFiles) directories(from project.Sources) ([]server.SharedDirectory, error) {
+func (u *Files) directories(from project.Sources) ([]server.SharedDirectory, error) {
 	found, err := project.Find(from, u.places)
 	if err == nil {
 		err = project.Apart(found.Path, u.named)
@@ -134,7 +139,7 @@ func (u *userFiles) directories(from project.Sources) ([]server.SharedDirectory,
 	if err != nil {
 		return nil, err
 	}
-	rules, access, err := u.settings.in(found.Path)
+	rules, access, err := in(u.settings, found.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -159,17 +164,18 @@ func (u *userFiles) directories(from project.Sources) ([]server.SharedDirectory,
 // in returns what is hidden and protected in a project, and the access to it,
 // which its own file may narrow. The settings stay as they are: a server finds
 // projects while it serves.
-func (s *settings) in(dir string) (paths.Rules, string, error) {
-	own := &settings{flags: s.flags, file: s.file, anywhere: true}
-	if err := own.read(nil); err != nil {
+func in(s *settings.Settings, dir string) (paths.Rules, string, error) {
+	own := s.Again()
+	own.Anywhere = true
+	if err := own.Read(nil); err != nil {
 		return paths.Rules{}, "", err
 	}
-	rules, err := own.rulesIn(dir)
+	rules, err := own.RulesIn(dir)
 	return rules, own.Project.Access, err
 }
 
 // add adds a directory, with what hides its secrets.
-func (u *userFiles) add(all []server.SharedDirectory, of server.SharedDirectory) ([]server.SharedDirectory, error) {
+func (u *Files) add(all []server.SharedDirectory, of server.SharedDirectory) ([]server.SharedDirectory, error) {
 	view, err := project.NewView(project.ViewOptions{
 		Dir: of.Path, Base: u.masks.Path(),
 		Hidden: func(path string) (string, bool) { return of.Rules.Hidden(of.Prefix + path) },
@@ -182,23 +188,23 @@ func (u *userFiles) add(all []server.SharedDirectory, of server.SharedDirectory)
 	return append(all, of), nil
 }
 
-func (u *userFiles) closeLater(view interface{ Close() error }) {
+func (u *Files) closeLater(view interface{ Close() error }) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.views = append(u.views, view)
 }
 
 // addShares adds what else the operator shares.
-func (u *userFiles) addShares() error {
+func (u *Files) addShares() error {
 	for _, share := range u.settings.Project.Shares {
 		found, err := u.places.Share(share.Path + ":" + share.Access)
 		if err != nil {
-			return asUsage(u.settings.Refuse("project.shares", err))
+			return settings.AsUsage(u.settings.Refuse("project.shares", err))
 		}
 		u.named = append(u.named, found)
 	}
 	if err := project.Apart("", u.named); err != nil {
-		return asUsage(u.settings.Refuse("project.shares", err))
+		return settings.AsUsage(u.settings.Refuse("project.shares", err))
 	}
 	files := map[string][]project.Share{} // by directory
 	for _, share := range u.named {
@@ -217,12 +223,12 @@ func (u *userFiles) addShares() error {
 
 // addFiles adds single files, which are shown as a directory with nothing else in
 // it.
-func (u *userFiles) addFiles(files map[string][]project.Share) error {
+func (u *Files) addFiles(files map[string][]project.Share) error {
 	for dir, shares := range files {
 		var names []string
 		for _, share := range shares {
 			if share.Access != shares[0].Access {
-				return usageError{errors.New("files of one directory can only be shared with the same access: " + dir)}
+				return exit.Misused(errors.New("files of one directory can only be shared with the same access: " + dir))
 			}
 			names = append(names, filepath.Base(share.Path))
 		}
@@ -246,7 +252,7 @@ func modeOf(share project.Share) server.ShareMode {
 }
 
 // env returns who the user is for git, which works in the directories.
-func (u *userFiles) env(directories []string) map[string]string {
+func (u *Files) env(directories []string) map[string]string {
 	home := u.places.Home
 	configs := filepath.Join(home, ".config")
 	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
@@ -262,16 +268,16 @@ func (u *userFiles) env(directories []string) map[string]string {
 	return env
 }
 
-// lent returns what the server lends.
-func (u *userFiles) lent() server.Shares {
+// Lent returns what the server lends.
+func (u *Files) Lent() server.Shares {
 	if u == nil {
 		return server.Shares{}
 	}
 	return u.shares
 }
 
-// close removes the layers. Nothing runs any more.
-func (u *userFiles) close() {
+// Close removes the layers. Nothing runs any more.
+func (u *Files) Close() {
 	if u == nil {
 		return
 	}

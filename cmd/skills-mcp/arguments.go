@@ -1,0 +1,27 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+)
+
+// noArguments refuses arguments as wrong usage.
+func noArguments(command *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return exit.Misused(fmt.Errorf("%s takes no argument %q", command.CommandPath(), args[0]))
+	}
+	return nil
+}
+
+// exactlyOne is for commands with one argument.
+func exactlyOne(what string) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return exit.Misused(fmt.Errorf("%s needs %s", command.Name(), what))
+		}
+		return nil
+	}
+}

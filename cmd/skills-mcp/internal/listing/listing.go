@@ -1,0 +1,128 @@
+// Package listing says which skills there are, and what is wrong with them.
+package listing
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
+)
+
+// Listing is what there is to list.
+type Listing struct {
+	skills, hidden []*catalog.Skill
+	problems       []catalog.Problem
+	shown          []string
+	disables       func(name string) bool
+}
+
+// New returns what a snapshot holds. Shown is what programs see besides the
+// system's files; disables reports whether the configuration disables a skill.
+func New(ctx context.Context, snapshot *catalog.Snapshot, shown []string, disables func(name string) bool) Listing {
+	return Listing{snapshot.Skills(), snapshot.Hidden(), allProblems(ctx, snapshot), shown, disables}
+}
+
+// why says why a skill is hidden.
+func (l Listing) why(skill *catalog.Skill) string {
+	if l.disables(skill.Name) {
+		return "disabled"
+	}
+	return "not visible"
+}
+
+// Text writes it for people.
+func (l Listing) Text(out io.Writer) error {
+	var text strings.Builder
+	for _, skill := range l.skills {
+		writeSkill(&text, skill, "")
+	}
+	for _, skill := range l.hidden {
+		writeSkill(&text, skill, " ("+l.why(skill)+")")
+	}
+	fmt.Fprintf(&text, "%d skills, %d problems", len(l.skills), len(l.problems))
+	if len(l.hidden) > 0 {
+		fmt.Fprintf(&text, ", %d hidden", len(l.hidden))
+	}
+	text.WriteString("\n")
+	for _, problem := range l.problems {
+		fmt.Fprintf(&text, "\n%s: %s: %s [%s]\n", terminal.Printable(position(problem)), problem.Severity, terminal.Printable(problem.Message), problem.Rule)
+		if problem.Hint != "" {
+			fmt.Fprintf(&text, "    %s\n", problem.Hint)
+		}
+	}
+	if len(l.shown) > 0 {
+		text.WriteString("\nprograms of skills see, besides the system's files:\n")
+		for _, name := range l.shown {
+			fmt.Fprintf(&text, "    %s\n", terminal.Printable(name))
+		}
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+func writeSkill(text *strings.Builder, skill *catalog.Skill, mark string) {
+	fmt.Fprintf(text, "%s%s\n    %s\n    %s\n", skill.Name, mark, terminal.Shorten(skill.Description, 100), terminal.Printable(filepath.Join(skill.Dir, skill.Entry)))
+}
+
+type listedSkill struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Path        string          `json:"path"`
+	Frontmatter json.RawMessage `json:"frontmatter"`
+	// Hidden says why no client sees it.
+	Hidden string `json:"hidden,omitempty"`
+}
+
+type listedProblem struct {
+	Severity string `json:"severity"`
+	Skill    string `json:"skill,omitempty"`
+	File     string `json:"file"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Rule     string `json:"rule"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// JSON writes it as one JSON object.
+func (l Listing) JSON(out io.Writer) error {
+	listing := struct {
+		Skills   []listedSkill   `json:"skills"`
+		Hidden   []listedSkill   `json:"hidden,omitempty"`
+		Problems []listedProblem `json:"problems"`
+		// Shown is what programs see of this machine besides the system's files.
+		Shown []string `json:"shown,omitempty"`
+	}{Skills: []listedSkill{}, Problems: []listedProblem{}, Shown: l.shown}
+	for _, skill := range l.skills {
+		listing.Skills = append(listing.Skills, listed(skill, ""))
+	}
+	for _, skill := range l.hidden {
+		listing.Hidden = append(listing.Hidden, listed(skill, l.why(skill)))
+	}
+	for _, p := range l.problems {
+		listing.Problems = append(listing.Problems, listedProblem{p.Severity.String(), p.Skill, p.File, p.Line, p.Column, p.Rule, p.Message, p.Hint})
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(listing)
+}
+
+func listed(skill *catalog.Skill, hidden string) listedSkill {
+	return listedSkill{skill.Name, skill.Description, filepath.Join(skill.Dir, skill.Entry), skill.Frontmatter, hidden}
+}
+
+// position is where a problem is, as editors and terminals link it.
+func position(problem catalog.Problem) string {
+	switch {
+	case problem.Line == 0:
+		return problem.File
+	case problem.Column == 0:
+		return fmt.Sprintf("%s:%d", problem.File, problem.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", problem.File, problem.Line, problem.Column)
+}

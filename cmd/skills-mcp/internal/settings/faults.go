@@ -1,0 +1,59 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
+	"github.com/skills-mcp/skills-mcp/internal/config"
+)
+
+// ProjectFault says why a project's file cannot be used, or returns nil.
+func (s *Settings) ProjectFault() error {
+	if s.ProjectError == nil {
+		return nil
+	}
+	return fmt.Errorf("the project's %s cannot be used, so nothing runs, and nothing of the project is shown or changed:\n%s", config.ProjectFile, terminal.Lines(s.ProjectError))
+}
+
+// FirstFault returns the first thing that an error says.
+func FirstFault(err error) string {
+	var refused *config.Error
+	if errors.As(err, &refused) {
+		return strings.TrimSuffix(terminal.Printable(refused.Faults[0].String()), ".")
+	}
+	return terminal.Printable(err.Error())
+}
+
+// Warn logs what of the configuration is not in force.
+func (s *Settings) Warn(log *slog.Logger) {
+	for _, warning := range s.Warnings {
+		log.Warn(warning)
+	}
+	if s.ProjectError != nil {
+		log.Error("the project's "+config.ProjectFile+" cannot be used, so nothing runs, and nothing of the project is shown or changed", "error", s.ProjectError)
+	}
+}
+
+// WarnOfNames logs which names of the configuration are those of no skill.
+func (s *Settings) WarnOfNames(log *slog.Logger, snapshot *catalog.Snapshot) {
+	known := map[string]bool{}
+	for _, skills := range [][]*catalog.Skill{snapshot.Skills(), snapshot.Hidden()} {
+		for _, skill := range skills {
+			known[skill.Name] = true
+		}
+	}
+	for _, name := range s.Disabled {
+		if !known[name] && !strings.Contains(name, "*") {
+			log.Warn("the configuration disables a skill that is not there", "skill", name, "from", s.Origin("disabled").String())
+		}
+	}
+	for name := range s.Skills {
+		if !known[name] {
+			log.Warn("the configuration has a section for a skill that is not there", "skill", name, "from", s.Origin("skills."+name).String())
+		}
+	}
+}
