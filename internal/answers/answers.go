@@ -87,7 +87,7 @@ func New(opts Options) *Store {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Store{opts: opts, file: file{dir: filepath.Clean(opts.Dir)}}
+	return &Store{opts: opts, file: fileIn(filepath.Clean(opts.Dir))}
 }
 
 // Find returns the answer about a subject, where there is one. What there is

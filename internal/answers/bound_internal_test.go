@@ -2,7 +2,6 @@ package answers
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -20,7 +19,7 @@ func TestBounded(t *testing.T) {
 	for i := range maxAnswers {
 		full = append(full, Answer{ID: many(i).id(), Subject: many(i), Given: time.Unix(1, 0).UTC()})
 	}
-	err := s.file.locked(func(root *os.Root) error { return write(root, full) })
+	err := s.file.update(func([]Answer) []Answer { return full })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func TestLinkedLock(t *testing.T) {
 	s := newStore(t, 0, nil)
 	victim := filepath.Join(t.TempDir(), "victim")
 	must(t, os.MkdirAll(s.dir, 0o700))
-	must(t, os.Symlink(victim, filepath.Join(s.dir, "lock")))
+	must(t, os.Symlink(victim, filepath.Join(s.dir, "answers.json.lock")))
 	if _, err := s.Remember(report, ""); err == nil {
 		t.Error("a link is taken for the lock")
 	}
