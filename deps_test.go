@@ -51,6 +51,7 @@ var imports = map[string][]string{
 	"sandbox/changes":          {"sandbox", "sandbox/changes/internal"},
 	"sandbox/changes/internal": {},
 	"sandbox/environments":     {"sandbox"},
+	"sandbox/egress":           {"sandbox"},
 	"sandbox/project":          {"sandbox"},
 	"sandbox/queue":            {"sandbox"},
 	"sandbox/workspaces":       {"sandbox", "sandbox/internal"},
@@ -152,6 +153,7 @@ var sealedLibraries = map[string][]string{
 	"github.com/docker/cli":            {"sandbox/docker/internal/engine"},
 	"github.com/containerd/errdefs":    {"sandbox/docker/internal/engine"},
 	"github.com/aymanbagabas/go-udiff": {"sandbox/changes"},
+	"github.com/elazarl/goproxy":       {"sandbox/egress"},
 }
 
 // vagueNames say nothing about what a package holds.
