@@ -134,6 +134,7 @@ var sealedLibraries = map[string][]string{
 	"github.com/docker/cli":            {"sandbox/docker/internal/engine"},
 	"github.com/containerd/errdefs":    {"sandbox/docker/internal/engine"},
 	"github.com/aymanbagabas/go-udiff": {"sandbox/changes"},
+	"github.com/zalando/go-keyring":    {"internal/secrets"},
 }
 
 // vagueNames say nothing about what a package holds.
