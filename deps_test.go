@@ -154,6 +154,7 @@ var sealedLibraries = map[string][]string{
 	"github.com/containerd/errdefs":    {"sandbox/docker/internal/engine"},
 	"github.com/aymanbagabas/go-udiff": {"sandbox/changes"},
 	"github.com/elazarl/goproxy":       {"sandbox/egress"},
+	"github.com/zalando/go-keyring":    {"internal/secrets"},
 }
 
 // vagueNames say nothing about what a package holds.

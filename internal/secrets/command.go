@@ -1,0 +1,71 @@
+package secrets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// killGrace is how long the streams of a program that was killed are waited for.
+const killGrace = time.Second
+
+var errTimeout = &fault{SourceTimeout, "it was not read in time",
+	"Unlock the keyring or password store first, and make sure that it asks in a window: the server has no terminal."}
+
+// readCommand returns what a program writes. It is killed when the context ends,
+// with the processes that it started.
+func readCommand(ctx context.Context, text string) (string, error) {
+	argv, err := words(text)
+	if err != nil {
+		return "", errUnreadable // it was parsed before
+	}
+	program, err := expandHome(argv[0])
+	if err == nil {
+		program, err = exec.LookPath(program)
+	}
+	if err != nil {
+		return "", &fault{NotFound, "there is no such program", "Install it, or name another source."}
+	}
+	killed, kill := context.WithCancel(ctx)
+	defer kill()
+	written := &bounded{full: kill}
+	run := exec.CommandContext(killed, program, argv[1:]...)
+	run.Stdout = written // and its standard error nowhere, since it may show the value
+	run.WaitDelay = killGrace
+	killTree(run)
+	err = run.Run()
+	var exit *exec.ExitError
+	switch {
+	case written.over:
+		return "", errTooLong
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return "", errTimeout
+	case ctx.Err() != nil:
+		return "", &fault{SourceFailed, "the server is ending", "Start it again."}
+	case errors.As(err, &exit):
+		return "", &fault{SourceFailed, fmt.Sprintf("the program failed (%s)", exit.ProcessState), "Run it in a terminal to see why."}
+	case err != nil:
+		return "", &fault{SourceFailed, "the program cannot be run", "Run it in a terminal to see why."}
+	}
+	return withoutLineEnd(written.text.String()), nil
+}
+
+// bounded keeps as much as a value and the end of its line may have.
+type bounded struct {
+	text strings.Builder
+	over bool
+	full func() // called when there is more
+}
+
+// Write implements [io.Writer].
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.text.Len()+len(p) > MaxBytes+2 {
+		b.over = true
+		b.full()
+		return 0, errors.New("too much output")
+	}
+	return b.text.Write(p)
+}
