@@ -163,18 +163,18 @@ func digest(text string) error {
 }
 
 // grantFaults says which grants lack what they cannot do without.
-func (e *Effective) grantFaults() (faults []Fault) {
-	for _, skill := range sortedKeys(e.Skills) {
-		section := e.Skills[skill].Grants
-		refuse := func(at, format string, args ...any) {
-			faults = append(faults, Fault{e.Origin(at), at + ": " + fmt.Sprintf(format, args...)})
-		}
+func grantFaults(skills map[string]Grants, origins map[string]Origin) (faults []Fault) {
+	refuse := func(at, format string, args ...any) {
+		faults = append(faults, Fault{originOf(origins, at), at + ": " + fmt.Sprintf(format, args...)})
+	}
+	for _, skill := range sortedKeys(skills) {
+		at, section := "skills."+skill, skills[skill]
 		if !section.None() && section.Root == "" {
-			refuse("skills."+skill, "lacks root, the directory of the skill that is granted this: a skill of the same name may come from elsewhere")
+			refuse(at, "lacks root, the directory of the skill that is granted this: a skill of the same name may come from elsewhere")
 		}
 		for _, name := range sortedKeys(section.Secrets) {
 			if secret := section.Secrets[name]; secret.Mode != Plain && len(secret.For) == 0 {
-				refuse("skills."+skill+".secrets."+name, "lacks for, the hosts to which the secret is sent")
+				refuse(at+".secrets."+name, "lacks for, the hosts to which the secret is sent")
 			}
 		}
 	}

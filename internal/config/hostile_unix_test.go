@@ -3,6 +3,7 @@
 package config_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -64,4 +65,44 @@ func TestUnreadableProjectFile(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	isStrictest(t, effective)
+}
+
+// TestHostileGrants: a file that others may have written grants nothing, whatever
+// it says.
+func TestHostileGrants(t *testing.T) {
+	t.Parallel()
+	elsewhere := filepath.Join(t.TempDir(), "grants")
+	if err := os.WriteFile(elsewhere, []byte("skills: {weather: {root: /s, packages: true}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		put  func(path string) error
+		want string
+	}{
+		{"a link", func(path string) error { return errors.Join(os.Remove(path), os.Symlink(elsewhere, path)) }, "cannot be used"},
+		{"a name of another file", func(path string) error { return os.Link(path, path+".other") }, "is a link or no file"},
+		{"a FIFO", func(path string) error { return errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)) }, "is a link or no file"},
+		{"a directory", func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) }, "is a link or no file"},
+		{"a file of everybody", func(path string) error { return os.Chmod(path, 0o666) }, "can be written by other users"},
+		{"a file of the group", func(path string) error { return os.Chmod(path, 0o660) }, "can be written by other users"},
+		{"a directory of everybody", func(path string) error { return os.Chmod(filepath.Dir(path), 0o777) }, "can be written by other users"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := grant(t, dir, "weather", config.Grants{Root: "/s", Packages: true})
+			if err := test.put(path); err != nil {
+				t.Fatal(err)
+			}
+			effective, err := config.Load(config.Sources{UserDir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			isUnusable(t, effective, test.want)
+			if err := effective.Granted.Change(func(map[string]config.Grants) error { return nil }); err == nil {
+				t.Error("it is written to")
+			}
+		})
+	}
 }

@@ -291,6 +291,6 @@ func (s sections[T]) print(p *printer, at, key string) {
 	defer func() { p.depth-- }()
 	for _, name := range sortedKeys(*s.to) {
 		section := (*s.to)[name]
-		p.section(s.fields(&section), at+"."+name, scalarYAML(name))
+		p.section(s.fields(&section), s.itemFields(), at+"."+name, scalarYAML(name))
 	}
 }

@@ -34,7 +34,7 @@ type Sources struct {
 	// UserDir, which need not exist.
 	File string
 	// UserDir is the user's directory of configurations, as [os.UserConfigDir]
-	// returns it; empty where there is none.
+	// returns it; empty where there is none. The [GrantsFile] is below it.
 	UserDir string
 	// Environ are variables as [os.Environ] returns them.
 	Environ []string
@@ -62,8 +62,11 @@ type Effective struct {
 	// ProjectError is why a project's file cannot be used; nil where it can, or
 	// there is none. The strictest is in force then.
 	ProjectError error
+	// Granted is the file of what skills are granted, as it is now.
+	Granted *Granted
 
 	origins map[string]Origin
+	own     map[string]Grants // in the user's file
 }
 
 // Load reads the operator's configuration. Errors are [*Error] where something
@@ -83,6 +86,7 @@ func Load(sources Sources) (*Effective, error) {
 		}
 	}
 	e.settle()
+	e.loadGrants(sources.UserDir)
 	return e, nil
 }
 
@@ -141,7 +145,11 @@ func readBounded(file string) ([]byte, error) {
 // checkSections refuses what is said of one skill and is less strict than what is
 // said of all, or not enough.
 func (e *Effective) checkSections() error {
-	faults := e.grantFaults()
+	grants := map[string]Grants{}
+	for name, skill := range e.Skills {
+		grants[name] = skill.Grants
+	}
+	faults := grantFaults(grants, e.origins)
 	e.eachOwn(func(at, global string, own, all bounded) {
 		if own.exceeds(all) {
 			faults = append(faults, Fault{e.origins[at], fmt.Sprintf("%s: %s is more than %s, which %s has for all skills", at, own.shown(), all.shown(), global)})

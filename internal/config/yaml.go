@@ -58,6 +58,7 @@ type printer struct {
 	depth   int
 	dash    bool // the next line is the first of an item
 	origins map[string]Origin
+	bare    bool // leaves out where values come from, and whatever says nothing
 }
 
 // line writes a line, and where the value at a key's path comes from.
@@ -68,7 +69,7 @@ func (p *printer) line(text, at string) {
 		p.dash = false
 	}
 	p.out.WriteString(indent + text)
-	if at != "" {
+	if at != "" && !p.bare {
 		p.out.WriteString(" # " + escapeDisputed(originOf(p.origins, at).String()))
 	}
 	p.out.WriteString("\n")
@@ -81,18 +82,41 @@ func (p *printer) item(fields, blank group, at string) {
 	p.dash = true
 	defer func() { p.depth-- }()
 	for i, f := range fields {
-		var own, usual printer
-		f.value.print(&own, "", f.name)
-		blank[i].value.print(&usual, "", f.name)
-		if i == 0 || own.out.String() != usual.out.String() {
+		if i == 0 || f.differs(blank[i]) {
 			f.value.print(p, join(at, f.name), f.name)
 		}
 	}
 }
 
+// differs reports whether another field of the same key says something else.
+func (f field) differs(other field) bool {
+	own, others := printer{bare: true}, printer{bare: true}
+	f.value.print(&own, "", f.name)
+	other.value.print(&others, "", f.name)
+	return own.out.String() != others.out.String()
+}
+
+// otherFields returns the fields that say something else than blank ones, and
+// their groups.
+func otherFields(fields, blank group) (others group) {
+	for i, f := range fields {
+		if !f.differs(blank[i]) {
+			continue
+		}
+		if below, isGroup := f.value.(group); isGroup {
+			f.value = otherFields(below, blank[i].value.(group))
+		}
+		others = append(others, f)
+	}
+	return others
+}
+
 // section writes the keys of a section that were set.
-func (p *printer) section(fields group, at, key string) {
+func (p *printer) section(fields, blank group, at, key string) {
 	set := setFields(fields, at, p.origins)
+	if p.bare {
+		set = otherFields(fields, blank)
+	}
 	if len(set) == 0 {
 		p.line(key+": {}", at)
 		return
