@@ -109,6 +109,50 @@ func TestDocumentedPackages(t *testing.T) {
 	}
 }
 
+// mostLines is how many lines of production code a package may have: what fits
+// into one head, and one subject.
+const mostLines = 3000
+
+// TestPackagesAreSmall: no package has more lines than one person holds in mind.
+func TestPackagesAreSmall(t *testing.T) {
+	t.Parallel()
+	counted := 0
+	for _, dir := range goDirectories(t) {
+		if dir == "sandbox/sandboxtest" {
+			continue // one suite, which is as long as there are promises
+		}
+		lines := linesOf(t, dir)
+		counted += lines
+		if lines > mostLines {
+			t.Errorf("%s has %d lines, more than %d: find the nouns in it", dir, lines, mostLines)
+		}
+	}
+	if counted < 10*mostLines {
+		t.Errorf("%d lines were counted, which cannot be all", counted)
+	}
+}
+
+// linesOf counts the lines of a directory's Go files, tests aside, for all
+// platforms.
+func linesOf(t *testing.T, dir string) (lines int) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += strings.Count(string(content), "\n")
+	}
+	return lines
+}
+
 // goDirectories returns the directories with Go files, the root aside.
 func goDirectories(t *testing.T) []string {
 	t.Helper()

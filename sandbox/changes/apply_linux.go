@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/overlay"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/steps"
 )
 
@@ -92,7 +93,7 @@ type application struct {
 	*look
 	id      string
 	outcome Outcome
-	chosen  []*item
+	chosen  []*overlay.Item
 	applied map[string]bool // paths that are in the target now
 	failed  map[string]bool // paths that are not
 	tx      *steps.Transaction
@@ -120,13 +121,13 @@ func (a *application) choose(paths []string) {
 		}
 	}
 	for _, p := range paths {
-		if !slices.ContainsFunc(all, func(v verdict) bool { return below(v.change.Path, p) }) {
+		if !slices.ContainsFunc(all, func(v verdict) bool { return files.Below(v.change.Path, p) }) {
 			a.outcome.Refused = append(a.outcome.Refused, Refusal{strings.ToValidUTF8(p, "\uFFFD"), "nothing is held there"})
 		}
 	}
 	for p := range maps.Clone(wanted) {
 		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-			if i := a.items[dir]; i != nil && i.Now.Dir() && !i.Base.Dir() {
+			if i := a.Items[dir]; i != nil && i.Now.Dir() && !i.Base.Dir() {
 				wanted[dir] = true
 			}
 		}
@@ -155,7 +156,7 @@ func (a *application) sort(all []verdict, wanted map[string]bool, refused map[st
 
 // selected reports whether one of paths names a path. No paths name all.
 func selected(p string, paths []string) bool {
-	return len(paths) == 0 || slices.ContainsFunc(paths, func(dir string) bool { return below(p, dir) })
+	return len(paths) == 0 || slices.ContainsFunc(paths, func(dir string) bool { return files.Below(p, dir) })
 }
 
 // run does all steps.
@@ -176,7 +177,7 @@ func (a *application) run() error {
 	for _, i := range a.chosen {
 		if !a.failed[i.Path] {
 			a.applied[i.Path] = true
-			a.outcome.Applied = append(a.outcome.Applied, i.changes()...)
+			a.outcome.Applied = append(a.outcome.Applied, changesOf(i)...)
 		}
 	}
 	if a.tx.Next == 0 {
@@ -213,7 +214,7 @@ func (o *Outcome) fail(p string, err error) {
 
 // stepsOf returns what is to be done, in an order in which it can be: what goes
 // before what comes, and directories around what is in them.
-func stepsOf(items []*item) []steps.Step {
+func stepsOf(items []*overlay.Item) []steps.Step {
 	byPath := func(a, b steps.Step) int { return cmp.Compare(a.Path, b.Path) }
 	var files, dirs, made, put, modes []steps.Step
 	for _, i := range items {
@@ -225,7 +226,7 @@ func stepsOf(items []*item) []steps.Step {
 		case i.Now == nil:
 			s.Op = steps.OpRemove
 			files = append(files, s)
-		case i.modeOnly():
+		case i.ModeOnly():
 			s.Op = steps.OpChmod
 			modes = append(modes, s)
 		case i.Now.Dir():
@@ -262,65 +263,23 @@ func bytesOf(todo []steps.Step) (n int64) {
 // leave takes out of the set what was applied, or is to be forgotten, and what
 // programs only touched.
 func (l *look) leave(gone map[string]bool, done *applied) error {
-	idle, touched := map[string]bool{}, map[string]bool{} // touched are covers of which not all remains
-	for p, i := range l.items {
-		if idle[p] = !gone[p] && (i.unchanged() || l.idle(i)); gone[p] {
-			markCovers(p, l.covers, touched)
-		}
-	}
-	used := map[string]bool{} // covers that make a difference
-	for p := range l.items {
-		if !idle[p] && !gone[p] {
-			markCovers(p, l.covers, used)
-		}
-	}
-	maps.DeleteFunc(used, func(c string, _ bool) bool { return touched[c] })
-	remaining := maps.Clone(l.items)
-	maps.DeleteFunc(remaining, func(p string, _ *item) bool { return gone[p] || idle[p] && !within(p, used) })
-	return l.tidy(remaining, func(string) bool { return true }, done)
-}
-
-// markCovers marks the covers above a path, and the path if it is one.
-func markCovers(p string, covers, marks map[string]bool) {
-	for ; p != "."; p = path.Dir(p) {
-		if covers[p] {
-			marks[p] = true
-		}
-	}
-}
-
-// idle reports whether an item makes no difference to the user's file.
-func (l *look) idle(i *item) bool {
-	if l.lower == nil {
-		return false
-	}
-	now, err := l.lower.Stat(i.Path)
-	if err != nil && !files.Missing(err) {
-		return false
-	}
-	if err != nil {
-		now = nil
-	}
-	return l.lower.Is(i.Path, now, i.Now)
+	return l.tidy(l.Without(gone, l.lower), func(string) bool { return true }, done)
 }
 
 // tidy leaves what remains, and looks again.
-func (l *look) tidy(remaining map[string]*item, refusedStay func(string) bool, done *applied) error {
+func (l *look) tidy(remaining map[string]*overlay.Item, refusedStay func(string) bool, done *applied) error {
 	if done != nil {
 		l.record.History = append(l.record.History, *done)
 		l.record.History = l.record.History[max(0, len(l.record.History)-mostHistory):]
 	}
 	if l.upper != nil {
-		t := tidying{upper: l.upper, lower: l.lower, found: l.snapshot, remaining: remaining, refusedStay: refusedStay}
-		covers, err := t.run()
-		if err != nil {
+		if err := l.Tidy(l.upper, l.lower, remaining, refusedStay); err != nil {
 			return err
 		}
-		l.snapshot.covers = covers
 	}
 	steps.Fault("tidied")
-	l.snapshot.items = remaining
-	l.record.take(l.snapshot)
+	l.Items = remaining
+	l.record.Take(l.Snapshot)
 	if err := l.set.writeRecord(l.record); err != nil {
 		return err
 	}
@@ -342,14 +301,14 @@ func (x *Set) Discard(ctx context.Context, id string, paths []string, judge Judg
 		return Held{}, err
 	}
 	defer l.close()
-	remaining := maps.Clone(l.items)
-	for p := range l.items {
+	remaining := maps.Clone(l.Items)
+	for p := range l.Items {
 		if !selected(p, paths) {
 			continue
 		}
 		delete(remaining, p)
 		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-			if i := l.items[dir]; i != nil && i.Now == nil {
+			if i := l.Items[dir]; i != nil && i.Now == nil {
 				delete(remaining, dir) // it is not to be deleted with what is in it
 			}
 		}

@@ -72,7 +72,7 @@ type side struct {
 // diff compares one path.
 func (l *look) diff(v verdict, most int64) string {
 	old, now := side{state: v.item.Base, tree: l.lower}, side{state: v.item.Now, tree: l.upper}
-	if v.item.twofold() {
+	if v.item.Twofold() {
 		if v.change.Kind == Deleted {
 			now.state = nil
 		} else {

@@ -3,6 +3,8 @@ package changes
 import (
 	"errors"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/overlay"
 )
 
 // Each has a message that can be shown as it is, without host paths.
@@ -24,7 +26,7 @@ var (
 	ErrUndone = errors.New("this was undone already")
 	// ErrTooLarge means that a set holds more than can be looked at, or that an
 	// apply replaces more than may be kept to undo it.
-	ErrTooLarge = errors.New("too much at once: apply or discard fewer paths")
+	ErrTooLarge = overlay.ErrTooLarge
 	// ErrTargetGone means that the target is not there any more: it was removed,
 	// renamed, or what held it is not mounted.
 	ErrTargetGone = errors.New("the directory that the changes are about is not there any more: bring it back to its path, or discard the changes")

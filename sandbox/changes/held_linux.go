@@ -8,12 +8,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/overlay"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/steps"
 )
 
 // verdict is a change with what is known of it.
 type verdict struct {
-	item    *item // nil where what is in the set is nothing that can be applied
+	item    *overlay.Item // nil where what is in the set is nothing that can be applied
 	change  Change
 	refused string
 }
@@ -33,7 +34,7 @@ func (x *Set) Held(ctx context.Context, judge Judge) (Held, error) {
 }
 
 func (l *look) id() string {
-	return idPrefix + l.set.name + "-" + l.digest(l.set.Key)
+	return idPrefix + l.set.name + "-" + l.Digest(l.set.Key)
 }
 
 // held lists what is in the snapshot.
@@ -57,15 +58,15 @@ func (l *look) held() Held {
 // verdicts returns all changes, sorted by path.
 func (l *look) verdicts() []verdict {
 	var all []verdict
-	for _, p := range l.paths() {
-		all = append(all, l.judged(l.items[p])...)
+	for _, p := range l.Paths() {
+		all = append(all, l.judged(l.Items[p])...)
 	}
-	for _, e := range l.entries {
-		if e.refused != "" {
-			all = append(all, verdict{change: Change{Path: shown(e.path), Kind: Added}, refused: e.refused})
+	for _, e := range l.Entries {
+		if e.Refused != "" {
+			all = append(all, verdict{change: Change{Path: shown(e.Path), Kind: Added}, refused: e.Refused})
 		}
 	}
-	for p, why := range l.kept {
+	for p, why := range l.Kept {
 		all = append(all, verdict{change: Change{Path: shown(p), Kind: Deleted}, refused: why})
 	}
 	slices.SortStableFunc(all, func(a, b verdict) int { return strings.Compare(a.change.Path, b.change.Path) })
@@ -93,8 +94,8 @@ func shown(p string) string { return strings.ToValidUTF8(p, string(utf8.RuneErro
 // judged returns the changes that an item is: two where a directory became
 // something else, or something else a directory; none where the user has the
 // same already.
-func (l *look) judged(i *item) []verdict {
-	if i.unchanged() {
+func (l *look) judged(i *overlay.Item) []verdict {
+	if i.Unchanged() {
 		return nil
 	}
 	conflict, done := i.Conflict, false
@@ -105,19 +106,14 @@ func (l *look) judged(i *item) []verdict {
 		return nil
 	}
 	var all []verdict
-	for _, c := range i.changes() {
+	for _, c := range changesOf(i) {
 		c.Conflict = conflict
 		all = append(all, verdict{item: i, change: c, refused: l.refusal(i, c)})
 	}
 	return all
 }
 
-// twofold reports whether an item is a deletion and an addition.
-func (i *item) twofold() bool {
-	return i.Base != nil && i.Now != nil && i.Base.Dir() != i.Now.Dir()
-}
-
-func (i *item) changes() []Change {
+func changesOf(i *overlay.Item) []Change {
 	removed := Change{Path: i.Path, Kind: Deleted}
 	if i.Base != nil {
 		removed.Mode = i.Base.Mode
@@ -129,23 +125,18 @@ func (i *item) changes() []Change {
 	switch {
 	case i.Base == nil:
 		made.Kind = Added
-	case i.twofold():
+	case i.Twofold():
 		made.Kind = Added
 		return []Change{removed, made}
-	case i.modeOnly():
+	case i.ModeOnly():
 		made.Kind = Mode
 	}
 	return []Change{made}
 }
 
-// modeOnly reports whether permissions are all that differs.
-func (i *item) modeOnly() bool {
-	return i.Base != nil && i.Now != nil && i.Base.Mode != i.Now.Mode && i.Base.SameData(i.Now)
-}
-
 // conflict says why the user's file is not what programs saw, or that it is
 // what they made already.
-func (l *look) conflict(i *item) (conflict string, done bool) {
+func (l *look) conflict(i *overlay.Item) (conflict string, done bool) {
 	now, err := l.lower.Stat(i.Path)
 	if err != nil && !files.Missing(err) {
 		return files.Reason(err), false
@@ -166,7 +157,7 @@ func (l *look) conflict(i *item) (conflict string, done bool) {
 }
 
 // refusal says why a change cannot be made, whatever the user has.
-func (l *look) refusal(i *item, c Change) string {
+func (l *look) refusal(i *overlay.Item, c Change) string {
 	if i.Base.Special() {
 		return "the user's is a device, a FIFO or a socket"
 	}
@@ -201,7 +192,7 @@ const linkOutside = "it is a symbolic link that leads out of the directory"
 
 // refuseLink judges a symbolic link by where it lands. What comes after a name
 // may not go up again: a name can be a link that leads down.
-func (l *look) refuseLink(i *item, c Change) string {
+func (l *look) refuseLink(i *overlay.Item, c Change) string {
 	link := i.Now.Link
 	if link == "" || path.IsAbs(link) || !utf8.ValidString(link) {
 		return linkOutside

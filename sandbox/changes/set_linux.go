@@ -15,6 +15,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/overlay"
 )
 
 // The files in the directory of a set.
@@ -63,7 +64,7 @@ func (x *Set) readRecord() (*record, error) {
 		return r, nil // the machine stopped: all that the user has may be newer
 	}
 	err := readJSON(file, r)
-	if err == nil && slices.ContainsFunc(r.Items, func(i *item) bool { return i == nil || !filepath.IsLocal(i.Path) }) {
+	if err == nil && slices.ContainsFunc(r.Items, func(i *overlay.Item) bool { return i == nil || !filepath.IsLocal(i.Path) }) {
 		err = fmt.Errorf("%w: %s", ErrState, recordFile)
 	}
 	return r, err
@@ -94,14 +95,14 @@ func (x *Set) openUpper() (*files.Tree, error) {
 
 // look is a set that is looked at, under its state lock.
 type look struct {
-	set          *Set
-	ctx          context.Context
-	judge        Judge
-	record       *record
-	upper, lower *files.Tree // nil where there is none
-	targetErr    error       // why there is no lower
-	state, use   *lock       // use is nil while programs use the set
-	*snapshot                // taken by scan
+	set               *Set
+	ctx               context.Context
+	judge             Judge
+	record            *record
+	upper, lower      *files.Tree // nil where there is none
+	targetErr         error       // why there is no lower
+	state, use        *lock       // use is nil while programs use the set
+	*overlay.Snapshot             // taken by scan
 }
 
 // look opens a set under its state lock. Where it is to be alone, it waits until
@@ -162,11 +163,11 @@ func (l *look) closeTrees() {
 
 // scan takes a snapshot, and remembers it where no program uses the set.
 func (l *look) scan() error {
-	found, err := scan(l.ctx, l.upper, l.lower, l.record)
+	found, err := overlay.Scan(l.ctx, l.upper, l.lower, &l.record.Known)
 	if err != nil {
 		return err // what was found before stays
 	}
-	l.snapshot = found
+	l.Snapshot = found
 	if l.use == nil || l.lower == nil {
 		return nil
 	}
@@ -176,9 +177,9 @@ func (l *look) scan() error {
 // remember writes what the snapshot found, if that is news. Nobody uses the set.
 func (l *look) remember() error {
 	was := *l.record
-	l.record.take(l.snapshot)
+	l.record.Take(l.Snapshot)
 	l.record.Dirty = false
-	if !was.Dirty && slices.EqualFunc(was.Items, l.record.Items, sameItem) && !was.young() {
+	if !was.Dirty && slices.EqualFunc(was.Items, l.record.Items, overlay.SameItem) && !was.Young() {
 		return nil
 	}
 	return l.set.writeRecord(l.record)
@@ -261,14 +262,14 @@ func (x *Set) begin(ctx context.Context) error {
 	defer l.closeTrees()
 	if l.record.Dirty {
 		// Who used it last was killed before it was remembered what was changed.
-		found, err := scan(ctx, l.upper, l.lower, l.record)
+		found, err := overlay.Scan(ctx, l.upper, l.lower, &l.record.Known)
 		if errors.Is(err, ErrTooLarge) || l.lower == nil {
 			return nil // it stays so
 		}
 		if err != nil {
 			return err
 		}
-		l.record.take(found)
+		l.record.Take(found)
 	}
 	since, err := files.Stamp(x.dir)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/overlay"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/steps"
 )
 
@@ -149,7 +150,7 @@ func (s *Store) fill(dir string, is identity) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(files.WriteJSON(filepath.Join(dir, recordFile), record{Since: since, At: since}, true), files.WriteJSON(filepath.Join(dir, identityFile), is, true))
+	return errors.Join(files.WriteJSON(filepath.Join(dir, recordFile), record{Known: overlay.Known{Since: since, At: since}}, true), files.WriteJSON(filepath.Join(dir, identityFile), is, true))
 }
 
 // Open returns the set of an id, of any state of it. The caller closes it. The

@@ -200,3 +200,8 @@ func (t *Tree) Is(p string, now, want *State) bool {
 	}
 	return now.Digest == want.Digest
 }
+
+// Below reports whether a path is dir or lies below it.
+func Below(p, dir string) bool {
+	return p == dir || dir == "." || strings.HasPrefix(p, dir) && p[len(dir)] == '/'
+}

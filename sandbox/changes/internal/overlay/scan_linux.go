@@ -1,15 +1,10 @@
-package changes
+package overlay
 
 import (
 	"cmp"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"time"
@@ -32,81 +27,46 @@ const (
 	digestBytes = 64 << 20
 )
 
-// entry is one path in an upper directory.
-type entry struct {
-	path    string
-	now     *files.State
-	white   bool
-	opaque  bool
-	refused string // why it cannot be applied
-}
-
-// snapshot is what an upper directory holds above the user's.
-type snapshot struct {
-	at      int64
-	entries []entry // a directory before what is in it
-	items   map[string]*item
-	covers  map[string]bool
-	// kept are paths of the user's that cannot be deleted, and why.
-	kept map[string]string
-}
-
-func (s *snapshot) paths() []string { return slices.Sorted(maps.Keys(s.items)) }
-
-// digest identifies the state to who has the key.
-func (s *snapshot) digest(key []byte) string {
-	hash := hmac.New(sha256.New, key)
-	for _, e := range s.entries {
-		fmt.Fprintf(hash, "%q %v %d %q %q %v %v %q\n", e.path, e.now.Mode, e.now.Size, e.now.Digest, e.now.Link, e.white, e.opaque, e.refused)
-	}
-	for _, p := range s.paths() {
-		if s.items[p].Now == nil {
-			fmt.Fprintf(hash, "%q deleted\n", p)
-		}
-	}
-	return hex.EncodeToString(hash.Sum(nil)[:4])
-}
-
 // scanner makes a snapshot. What it reads may be changing.
 type scanner struct {
 	ctx          context.Context
 	upper, lower *files.Tree // lower is nil where there is none
-	record       *record
+	record       *Known
 	since        int64
 
-	known   map[string]*item
+	known   map[string]*Item
 	sorted  []string // paths of known
 	covered map[string]bool
 	moved   map[string]bool // directories of the user's, see movedSince
 	left    int             // of mostEntries
 	bytes   int64           // of mostBytes
 	names   map[uint64]linked
-	out     *snapshot
+	out     *Snapshot
 }
 
 // linked counts the names of an inode that has more than one.
 type linked struct {
 	links uint64
-	paths []int // in snapshot.entries
+	paths []int // in Snapshot.Entries
 }
 
-// scan compares an upper directory with the user's, by what is remembered of
+// Scan compares an upper directory with the user's, by what is remembered of
 // it. The error may be [ErrTooLarge].
-func scan(ctx context.Context, upper, lower *files.Tree, r *record) (*snapshot, error) {
+func Scan(ctx context.Context, upper, lower *files.Tree, known *Known) (*Snapshot, error) {
 	s := &scanner{
-		ctx: ctx, upper: upper, lower: lower, record: r, since: r.Since, left: mostEntries, bytes: mostBytes,
-		known: map[string]*item{}, covered: map[string]bool{}, moved: map[string]bool{}, names: map[uint64]linked{},
-		out: &snapshot{at: time.Now().UnixNano(), items: map[string]*item{}, covers: map[string]bool{}, kept: map[string]string{}},
+		ctx: ctx, upper: upper, lower: lower, record: known, since: known.Since, left: mostEntries, bytes: mostBytes,
+		known: map[string]*Item{}, covered: map[string]bool{}, moved: map[string]bool{}, names: map[uint64]linked{},
+		out: &Snapshot{At: time.Now().UnixNano(), Items: map[string]*Item{}, Covers: map[string]bool{}, Kept: map[string]string{}},
 	}
 	if lower != nil {
 		s.since -= files.StampError(lower)
 	}
-	for _, i := range r.Items {
+	for _, i := range known.Items {
 		s.known[i.Path] = i
 		s.sorted = append(s.sorted, i.Path)
 	}
 	slices.Sort(s.sorted)
-	for _, c := range r.Covers {
+	for _, c := range known.Covers {
 		s.covered[c] = true
 	}
 	if upper != nil {
@@ -115,7 +75,7 @@ func scan(ctx context.Context, upper, lower *files.Tree, r *record) (*snapshot, 
 		}
 	}
 	s.foreignLinks()
-	slices.SortFunc(s.out.entries, func(a, b entry) int { return cmp.Compare(a.path, b.path) })
+	slices.SortFunc(s.out.Entries, func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
 	return s.out, nil
 }
 
@@ -156,7 +116,7 @@ func (s *scanner) walk(dir string, v view) error {
 }
 
 func (s *scanner) refuse(p string, now *files.State, why string) {
-	s.out.entries = append(s.out.entries, entry{path: p, now: now, refused: why})
+	s.out.Entries = append(s.out.Entries, Entry{Path: p, now: now, Refused: why})
 }
 
 // entry takes one path, and what is below it.
@@ -175,7 +135,7 @@ func (s *scanner) entry(p string, v view) error {
 		s.refuse(p, now, "its path is too long")
 		return nil
 	case now.Whiteout():
-		s.out.entries = append(s.out.entries, entry{path: p, now: now, white: true})
+		s.out.Entries = append(s.out.Entries, Entry{Path: p, now: now, white: true})
 		return s.delete(p, v)
 	case now.Special():
 		s.refuse(p, now, "it is a device, a FIFO or a socket")
@@ -193,7 +153,7 @@ func (s *scanner) delete(p string, v view) error {
 	if base == nil && conflict == "" {
 		return nil
 	}
-	s.add(&item{Path: p, Base: base, Conflict: conflict})
+	s.add(&Item{Path: p, Base: base, Conflict: conflict})
 	if base.Dir() {
 		return s.cover(p, v)
 	}
@@ -215,14 +175,14 @@ func (s *scanner) leaf(p string, now *files.State, v view) error {
 	}
 	if now.Links > 1 {
 		group := s.names[now.Inode]
-		s.names[now.Inode] = linked{now.Links, append(group.paths, len(s.out.entries))}
+		s.names[now.Inode] = linked{now.Links, append(group.paths, len(s.out.Entries))}
 	}
-	s.out.entries = append(s.out.entries, entry{path: p, now: now})
+	s.out.Entries = append(s.out.Entries, Entry{Path: p, now: now})
 	base, conflict := s.base(p, v)
 	if base.Regular() && base.Digest == "" && conflict == "" && (base.Size == now.Size || base.Size <= digestBytes) {
 		conflict = s.digestBase(p, base)
 	}
-	s.add(&item{Path: p, Base: base, Now: now, Conflict: conflict})
+	s.add(&Item{Path: p, Base: base, Now: now, Conflict: conflict})
 	if base.Dir() {
 		return s.cover(p, v)
 	}
@@ -252,7 +212,7 @@ func (s *scanner) digestBase(p string, base *files.State) (conflict string) {
 // directory takes a directory, and what is in it.
 func (s *scanner) directory(p string, now *files.State, v view) error {
 	opaque := s.opaque(p)
-	s.out.entries = append(s.out.entries, entry{path: p, now: now, opaque: opaque})
+	s.out.Entries = append(s.out.Entries, Entry{Path: p, now: now, opaque: opaque})
 	base, conflict := s.base(p, v)
 	within := v
 	if s.covered[p] {
@@ -260,13 +220,13 @@ func (s *scanner) directory(p string, now *files.State, v view) error {
 	}
 	switch {
 	case base == nil:
-		s.add(&item{Path: p, Now: now, Conflict: conflict})
+		s.add(&Item{Path: p, Now: now, Conflict: conflict})
 		within.absent = !within.sealed
 	case !base.Dir():
-		s.add(&item{Path: p, Base: base, Now: now, Conflict: conflict})
+		s.add(&Item{Path: p, Base: base, Now: now, Conflict: conflict})
 		within.absent = true
 	default:
-		s.add(&item{Path: p, Base: base, Now: now, Conflict: conflict})
+		s.add(&Item{Path: p, Base: base, Now: now, Conflict: conflict})
 		within.hidden = within.hidden || opaque
 	}
 	if err := s.walk(p, within); err != nil {
@@ -298,7 +258,7 @@ func (s *scanner) cover(p string, v view) error {
 	if v.hidden {
 		return nil // what covers p covers this too
 	}
-	s.out.covers[p] = true
+	s.out.Covers[p] = true
 	if s.covered[p] || s.lower == nil {
 		s.coverKnown(p)
 		return nil
@@ -309,11 +269,11 @@ func (s *scanner) cover(p string, v view) error {
 func (s *scanner) coverKnown(p string) {
 	first, _ := slices.BinarySearch(s.sorted, p+"/")
 	for _, q := range s.sorted[first:] {
-		if !below(q, p) {
+		if !files.Below(q, p) {
 			break
 		}
 		if known := s.known[q]; known.Base != nil {
-			s.addDeleted(&item{Path: q, Base: known.Base, Conflict: known.Conflict})
+			s.addDeleted(&Item{Path: q, Base: known.Base, Conflict: known.Conflict})
 		}
 	}
 }
@@ -322,7 +282,7 @@ func (s *scanner) coverLower(p string) error {
 	names, err := s.lower.Names(p, s.left)
 	if err != nil {
 		if !files.Missing(err) {
-			s.out.kept[p] = files.Reason(err)
+			s.out.Kept[p] = files.Reason(err)
 		}
 		return nil
 	}
@@ -333,17 +293,17 @@ func (s *scanner) coverLower(p string) error {
 		q := path.Join(p, name)
 		switch {
 		case !utf8.ValidString(q):
-			s.out.kept[q] = "its name is no UTF-8"
+			s.out.Kept[q] = "its name is no UTF-8"
 			continue
 		case len(q) > files.MaxPath:
-			s.out.kept[q] = "its path is too long"
+			s.out.Kept[q] = "its path is too long"
 			continue
 		}
 		base, conflict := s.base(q, view{})
 		if base == nil {
 			continue
 		}
-		s.addDeleted(&item{Path: q, Base: base, Conflict: conflict})
+		s.addDeleted(&Item{Path: q, Base: base, Conflict: conflict})
 		if !base.Dir() {
 			continue
 		}
@@ -357,12 +317,12 @@ func (s *scanner) coverLower(p string) error {
 }
 
 // add takes an item that is in the upper directory.
-func (s *scanner) add(i *item) { s.out.items[i.Path] = i }
+func (s *scanner) add(i *Item) { s.out.Items[i.Path] = i }
 
 // addDeleted takes an item unless something is there, or a directory that is
 // there as it was.
-func (s *scanner) addDeleted(i *item) {
-	if _, taken := s.out.items[i.Path]; taken || s.inUpper(i.Path) {
+func (s *scanner) addDeleted(i *Item) {
+	if _, taken := s.out.Items[i.Path]; taken || s.inUpper(i.Path) {
 		return
 	}
 	s.add(i)
@@ -421,9 +381,9 @@ func (s *scanner) foreignLinks() {
 			continue
 		}
 		for _, at := range group.paths {
-			e := &s.out.entries[at]
-			e.refused = "it is linked from elsewhere"
-			delete(s.out.items, e.path)
+			e := &s.out.Entries[at]
+			e.Refused = "it is linked from elsewhere"
+			delete(s.out.Items, e.Path)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package changes
+package overlay
 
 import (
 	"path"
@@ -15,62 +15,72 @@ import (
 // uses the set.
 type tidying struct {
 	upper, lower *files.Tree // lower is nil where the target is gone
-	found        *snapshot
-	// remaining are the items that stay, and refusedStay says which entries
-	// that cannot be applied do.
-	remaining   map[string]*item
-	refusedStay func(path string) bool
+	found        *Snapshot
+	remaining    map[string]*Item
+	refusedStay  func(path string) bool
 
 	covers map[string]bool // that there are afterwards
 	same   map[string]bool // those of them below which nothing changes
 	gone   map[string]bool // covers that were whiteouts
 }
 
-// run leaves in the upper directory what remains, and nothing else, and returns
-// the covers that there are then. Afterwards the user's files are seen again
-// where nothing is held.
-func (t *tidying) run() (covers map[string]bool, err error) {
-	t.covers, t.same, t.gone = map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for c := range t.found.covers {
+// Tidy leaves in the upper directory what remains, and of what cannot be applied
+// the paths that refusedStay reports, and nothing else. Afterwards the user's files
+// are seen again where nothing is held, and Covers are those that are left. Lower is
+// nil where the user's directory is gone.
+func (s *Snapshot) Tidy(upper, lower *files.Tree, remaining map[string]*Item, refusedStay func(path string) bool) error {
+	t := tidying{
+		upper: upper, lower: lower, found: s, remaining: remaining, refusedStay: refusedStay,
+		covers: map[string]bool{}, same: map[string]bool{}, gone: map[string]bool{},
+	}
+	if err := t.run(); err != nil {
+		return err
+	}
+	s.Covers = t.covers
+	return nil
+}
+
+func (t *tidying) run() error {
+	for c := range t.found.Covers {
 		if err := t.uncover(c); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	for _, e := range t.found.entries {
+	for _, e := range t.found.Entries {
 		// One that stays only for what is in it must not hide what was applied.
-		if e.opaque && t.remaining[e.path] == nil && !within(e.path, t.same) {
-			if err := t.upper.ClearOpaque(e.path); err != nil {
-				return nil, err
+		if e.opaque && t.remaining[e.Path] == nil && !within(e.Path, t.same) {
+			if err := t.upper.ClearOpaque(e.Path); err != nil {
+				return err
 			}
 		}
 	}
-	for _, e := range slices.Backward(t.found.entries) {
+	for _, e := range slices.Backward(t.found.Entries) {
 		if err := t.entry(e); err != nil {
-			return nil, err
+			return err
 		}
 		steps.Fault("left")
 	}
-	return t.covers, nil
+	return nil
 }
 
 // entry removes a path if it does not remain.
-func (t *tidying) entry(e entry) error {
-	if e.refused != "" {
-		if t.refusedStay(e.path) {
+func (t *tidying) entry(e Entry) error {
+	if e.Refused != "" {
+		if t.refusedStay(e.Path) {
 			return nil
 		}
-		return t.upper.RemoveAll(e.path)
+		return t.upper.RemoveAll(e.Path)
 	}
-	if t.gone[e.path] || within(e.path, t.same) {
+	if t.gone[e.Path] || within(e.Path, t.same) {
 		return nil
 	}
-	if i := t.remaining[e.path]; i != nil && e.white == (i.Now == nil) {
+	if i := t.remaining[e.Path]; i != nil && e.white == (i.Now == nil) {
 		return nil
 	}
 	if e.now.Dir() {
 		return t.directory(e)
 	}
-	return t.upper.Remove(e.path, 0)
+	return t.upper.Remove(e.Path, 0)
 }
 
 // within reports whether a path is one of dirs or below one.
@@ -85,16 +95,16 @@ func within(p string, dirs map[string]bool) bool {
 
 // directory removes one that is empty. One that is not gets the mode of the
 // user's, if there is one.
-func (t *tidying) directory(e entry) error {
-	err := t.upper.Remove(e.path, unix.AT_REMOVEDIR)
+func (t *tidying) directory(e Entry) error {
+	err := t.upper.Remove(e.Path, unix.AT_REMOVEDIR)
 	if !files.IsErrno(err, unix.ENOTEMPTY, unix.EEXIST) {
 		return err
 	}
 	if t.lower == nil {
 		return nil
 	}
-	if users, err := t.lower.Stat(e.path); err == nil && users.Dir() && users.Mode != e.now.Mode {
-		return t.upper.Chmod(e.path, uint32(users.Mode.Perm()))
+	if users, err := t.lower.Stat(e.Path); err == nil && users.Dir() && users.Mode != e.now.Mode {
+		return t.upper.Chmod(e.Path, uint32(users.Mode.Perm()))
 	}
 	return nil
 }
@@ -102,11 +112,11 @@ func (t *tidying) directory(e entry) error {
 // uncover shows the user's directory again that a path hides, unless all below
 // remains as it is.
 func (t *tidying) uncover(c string) error {
-	at, found := slices.BinarySearchFunc(t.found.entries, c, func(e entry, c string) int { return strings.Compare(e.path, c) })
+	at, found := slices.BinarySearchFunc(t.found.Entries, c, func(e Entry, c string) int { return strings.Compare(e.Path, c) })
 	if !found {
 		return nil
 	}
-	e := t.found.entries[at]
+	e := t.found.Entries[at]
 	switch {
 	case t.whole(c):
 		t.covers[c], t.same[c] = true, true
@@ -128,8 +138,8 @@ func (t *tidying) uncover(c string) error {
 
 // whole reports whether all items below a path remain.
 func (t *tidying) whole(c string) bool {
-	for p := range t.found.items {
-		if below(p, c) && t.remaining[p] == nil {
+	for p := range t.found.Items {
+		if files.Below(p, c) && t.remaining[p] == nil {
 			return false
 		}
 	}
@@ -142,9 +152,9 @@ func (t *tidying) clear(c string) error {
 	if err := t.placeAll(c); err != nil {
 		return err
 	}
-	for _, e := range t.found.entries {
-		if e.opaque && below(e.path, c) {
-			if err := t.upper.ClearOpaque(e.path); err != nil {
+	for _, e := range t.found.Entries {
+		if e.opaque && files.Below(e.Path, c) {
+			if err := t.upper.ClearOpaque(e.Path); err != nil {
 				return err
 			}
 		}
@@ -156,9 +166,9 @@ func (t *tidying) clear(c string) error {
 // file hides it.
 func (t *tidying) placeAll(c string) error {
 	covered := ""
-	for _, p := range t.found.paths() {
+	for _, p := range t.found.Paths() {
 		i := t.remaining[p]
-		if i == nil || i.Now.Dir() || !below(p, c) || covered != "" && below(p, covered) {
+		if i == nil || i.Now.Dir() || !files.Below(p, c) || covered != "" && files.Below(p, covered) {
 			continue
 		}
 		if i.Now == nil {
@@ -177,11 +187,11 @@ func (t *tidying) placeAll(c string) error {
 // there.
 func (t *tidying) place(p, c string) error {
 	var above []string
-	for dir := path.Dir(p); below(dir, c); dir = path.Dir(dir) {
+	for dir := path.Dir(p); files.Below(dir, c); dir = path.Dir(dir) {
 		above = append(above, dir)
 	}
 	for _, dir := range slices.Backward(above) {
-		i := t.found.items[dir]
+		i := t.found.Items[dir]
 		if i == nil || i.Base == nil {
 			continue // it is there
 		}
