@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/skills-mcp/skills-mcp/internal/config"
+	"github.com/skills-mcp/skills-mcp/internal/hosts"
+	"github.com/skills-mcp/skills-mcp/internal/secrets"
 )
 
 // load reads a text as the user's file, with variables and flags.
@@ -38,7 +40,30 @@ func mustLoad(t testing.TB, file string, sources config.Sources) *config.Effecti
 	return effective
 }
 
-var comparePrefixes = cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })
+var compareGrants = cmp.Options{
+	cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmp.Comparer(func(a, b hosts.Rule) bool { return a == b }),
+	cmp.Comparer(func(a, b secrets.Source) bool { return a == b }),
+}
+
+// rules returns the hosts that texts name.
+func rules(texts ...string) (rules []hosts.Rule) {
+	for _, text := range texts {
+		rule, err := hosts.Parse(text)
+		if err != nil {
+			panic(err)
+		}
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+func source(text string) secrets.Source {
+	source, err := secrets.Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	return source
+}
 
 // TestValues: a file holds every kind of value.
 func TestValues(t *testing.T) {
@@ -101,16 +126,16 @@ skills:
 		Grants: config.Grants{
 			Root: "~/skills",
 			Network: config.Network{
-				Hosts: []string{"api.example.com"}, MaxBytes: 1 << 20, MaxRequests: 10,
+				Hosts: rules("api.example.com"), MaxBytes: 1 << 20, MaxRequests: 10,
 				AllowPrivate: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::1/128")},
 			},
 			Secrets: map[string]config.Secret{
-				"API_KEY": {Source: "file:~/key", For: []string{"api.example.com"}, Body: true}, "SIGN_KEY": {Mode: config.Plain},
+				"API_KEY": {Source: source("file:~/key"), For: rules("api.example.com"), Body: true}, "SIGN_KEY": {Mode: config.Plain},
 			},
 			Packages: true, Show: []string{"/opt/tool"}, Pin: config.PinName, Digest: "sha256:" + strings.Repeat("0", 64),
 		},
 	}}
-	if diff := cmp.Diff(want, got.Config, comparePrefixes); diff != "" {
+	if diff := cmp.Diff(want, got.Config, compareGrants); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -181,6 +206,11 @@ func TestFaults(t *testing.T) {
 		{"no network", "skills: {a: {network: {allowPrivate: [10.0.0.0/33]}}}\n", `"10.0.0.0/33" is no network such as 10.1.0.0/16`},
 		{"a network with too many bits", "skills: {a: {network: {allowPrivate: [10.0.0.1/8]}}}\n", `"10.0.0.1/8" has bits beyond its length; write 10.0.0.0/8`},
 		{"a digest that is none", "skills: {a: {digest: sha256:x}}\n", "skills.a.digest: is no digest"},
+		{"an address", "skills: {a: {network: {hosts: ['10.0.0.1']}}}\n", `skills.a.network.hosts[0]: host "10.0.0.1" is an address`},
+		{"an address in another form", "skills: {a: {network: {hosts: ['0x7f.1']}}}\n", `host "0x7f.1" `},
+		{"a host with a path", "skills: {a: {network: {hosts: [a.example.com/x]}}}\n", `host "a.example.com/x" `},
+		{"a host twice", "skills: {a: {network: {hosts: [a.example.com, A.example.com]}}}\n", "stands there twice"},
+		{"no source", "skills: {a: {secrets: {KEY: {source: s3cret-value}}}}\n", "skills.a.secrets.KEY.source: it is no source of a secret: it is one of env:NAME"},
 		{"packages that are listed", "skills: {a: {packages: [x]}}\n", "skills.a.packages: is a list; allowed is true or false"},
 		{"no requests", "skills: {a: {network: {maxRequests: 0}}}\n", "0 is not from 1 to 1000000"},
 		{"two faults", "strict: 1\npoll: x\n", "poll: \"x\" is no duration"},

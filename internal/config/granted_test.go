@@ -22,11 +22,11 @@ import (
 var weather = config.Grants{
 	Root: "/home/u/skills",
 	Network: config.Network{
-		Hosts: []string{"api.example.com", "*.example.org", "http://files.example.com"}, MaxBytes: 1 << 20, MaxRequests: 10,
+		Hosts: rules("api.example.com", "*.example.org", "http://files.example.com"), MaxBytes: 1 << 20, MaxRequests: 10,
 		AllowPrivate: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
 	},
 	Secrets: map[string]config.Secret{
-		"API_KEY": {Source: "command:pass show api", For: []string{"api.example.com"}, Body: true}, "SIGN_KEY": {Mode: config.Plain},
+		"API_KEY": {Source: source("command:pass show api"), For: rules("api.example.com"), Body: true}, "SIGN_KEY": {Mode: config.Plain},
 	},
 	Packages: true, Show: []string{"/opt/a tool"}, Pin: config.PinDigest, Digest: "sha256:" + strings.Repeat("0", 64),
 }
@@ -61,10 +61,10 @@ func TestGrantsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := effective.Grants("weather")
-	if diff := cmp.Diff(weather, got, comparePrefixes); err != nil || diff != "" {
+	if diff := cmp.Diff(weather, got, compareGrants); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if diff := cmp.Diff(weather, effective.Skill("weather").Grants, comparePrefixes); diff != "" {
+	if diff := cmp.Diff(weather, effective.Skill("weather").Grants, compareGrants); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if origin := effective.Origin("skills.weather.network.hosts").String(); origin != path+":7" {
@@ -84,10 +84,10 @@ func TestRevokedAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, hosts := range [][]string{{"a.example.com"}, {"b.example.com"}, {"c.example.com"}} { // files of one size
-		grant(t, dir, "weather", config.Grants{Root: "/s", Network: config.Network{Hosts: hosts}})
-		if got, err := effective.Grants("weather"); err != nil || !slices.Equal(got.Network.Hosts, hosts) {
-			t.Errorf("%v: %v, want %v", err, got.Network.Hosts, hosts)
+	for _, host := range []string{"a.example.com", "b.example.com", "c.example.com"} { // files of one size
+		grant(t, dir, "weather", config.Grants{Root: "/s", Network: config.Network{Hosts: rules(host)}})
+		if got, err := effective.Grants("weather"); err != nil || !slices.Equal(got.Network.Hosts, rules(host)) {
+			t.Errorf("%v: %v, want %v", err, got.Network.Hosts, host)
 		}
 	}
 	grant(t, dir, "weather", config.Grants{})

@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/internal/hosts"
+	"github.com/skills-mcp/skills-mcp/internal/secrets"
 )
 
 // Grants are what a skill gets besides its own files, its workspace and the
@@ -41,8 +44,7 @@ func (g *Grants) None() bool {
 
 // Network is what a skill may reach.
 type Network struct {
-	// Hosts are what package internal/hosts reads.
-	Hosts []string
+	Hosts []hosts.Rule
 	// AllowPrivate are the private addresses that names of Hosts may lead to.
 	AllowPrivate []netip.Prefix
 	// MaxBytes is how many bytes, in both directions together, and MaxRequests how
@@ -53,11 +55,11 @@ type Network struct {
 
 // Secret is a value that programs use without necessarily seeing it.
 type Secret struct {
-	// Source says where the value is, in the grammar of package internal/secrets;
-	// empty means the server's variable of the same name.
-	Source string
+	// Source says where the value is; zero means the server's variable of the same
+	// name.
+	Source secrets.Source
 	// For are the hosts to which it is sent.
-	For []string
+	For []hosts.Rule
 	// Mode is "masked" or "plain"; empty means masked.
 	Mode string
 	// Body has it put into bodies of requests too, not into headers alone.
@@ -98,15 +100,29 @@ func networkKeys(n *Network) group {
 
 func secretKeys(s *Secret) group {
 	return group{
-		{name: "source", value: text(&s.Source, "`env:NAME`, `file:PATH`, `command:…` or `keyring:…`", notEmpty), doc: "Where the value is; without it, the variable of the same name of the server."},
+		{name: "source", value: source(&s.Source), doc: "Where the value is; without it, the variable of the same name of the server."},
 		{name: "for", value: hostNames(&s.For), doc: "Hosts to which it is sent, and which the skill may reach; needed unless `plain`."},
 		{name: "mode", value: choice(&s.Mode, Plain, Masked), doc: "Whether programs see the value (`plain`) or a placeholder, which is replaced on the way to its hosts (`masked`, without a word)."},
 		{name: "body", value: boolean(&s.Body), doc: "Replace the placeholder in bodies of requests too, not in their headers alone."},
 	}
 }
 
-func hostNames(to *[]string) value {
-	return texts(to, "hosts such as `api.example.com`, `*.example.com`, `http://name` and `name:8443`", textSchema(), notEmpty)
+func hostNames(to *[]hosts.Rule) value {
+	return list[hosts.Rule]{
+		to: to, parse: hosts.Parse, format: func(r hosts.Rule) string { return scalarYAML(r.String()) },
+		means: "hosts such as `api.example.com`, `*.example.com`, `http://name` and `name:8443`", item: textSchema(),
+		same: func(a, b hosts.Rule) bool { return a == b },
+	}
+}
+
+// source is where a secret's value is. What is none is not shown: it may be the
+// value.
+func source(to *secrets.Source) value {
+	return scalar[secrets.Source]{
+		to: to, tags: []string{tagText}, parse: secrets.Parse, format: func(s secrets.Source) string { return scalarYAML(s.String()) },
+		means: "`env:NAME`, `file:PATH`, `command:PROGRAM ARGUMENTS` or `keyring:SERVICE/ACCOUNT`", json: textSchema(),
+		wider: func(a, b secrets.Source) bool { return a != b },
+	}
 }
 
 // prefixes is a list of networks.
