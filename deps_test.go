@@ -144,7 +144,7 @@ var testLeaves = []string{"internal/testenv", "internal/testfiles"}
 // sealedLibraries may be imported only by the packages named, or below them.
 var sealedLibraries = map[string][]string{
 	"github.com/mark3labs/mcp-go":      {"server"},
-	"go.yaml.in/yaml":                  {"internal/yamldoc", "catalog/internal/frontmatter", "internal/config"},
+	"go.yaml.in/yaml":                  {"internal/yamldoc", "catalog/internal/frontmatter", "catalog/needs", "internal/config"},
 	"github.com/fsnotify/fsnotify":     {"catalog/internal/watch"},
 	"github.com/bmatcuk/doublestar":    {"policy/paths", "internal/config"},
 	"github.com/docker/docker":         {"sandbox/docker/internal/engine"},

@@ -3,6 +3,7 @@ module github.com/skills-mcp/skills-mcp
 go 1.26.5
 
 require (
+	github.com/BurntSushi/toml v1.6.0
 	github.com/DeRuina/timberjack v1.4.9
 	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/bmatcuk/doublestar/v4 v4.10.4

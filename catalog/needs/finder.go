@@ -1,15 +1,278 @@
 package needs
 
-import "io/fs"
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skills-mcp/skills-mcp/internal/ignored"
+)
+
+// Bounds of what is read of a skill, and of what is told of it.
+const (
+	maxFiles        = 1000
+	maxDepth        = 8
+	maxFileBytes    = 256 << 10
+	maxBytes        = 8 << 20
+	maxRequirements = 200 // of each index
+	maxHints        = 64  // of each kind
+	maxNotes        = 32
+	maxSources      = 3 // of each thing
+)
+
+// entryName is the file that makes a directory a skill.
+const entryName = "SKILL.md"
 
 // finder gathers what files ask for.
 type finder struct {
 	skill fs.FS
+	left  int // bytes that may still be read
 	found Needs
+	// local are the names by which programs could import the skill's own modules.
+	local map[string]bool
+	// included are the files of requirements that were read.
+	included map[string]bool
+	// declared are what files that are for it state, and inferred what programs
+	// and texts show.
+	declaredPython, inferredPython []Requirement
+	declaredNpm, inferredNpm       []Requirement
+	// projects and manifests count the files that declare what all programs need.
+	projects, manifests int
 }
 
-func (f *finder) list() ([]string, error) { return nil, nil }
+// list returns the skill's files, without those of skills in it, those of tools
+// and those of tests.
+func (f *finder) list() (files []string, err error) {
+	f.left, f.local, f.included = maxBytes, map[string]bool{}, map[string]bool{}
+	err = fs.WalkDir(f.skill, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil && name == ".":
+			return err
+		case err != nil || !utf8.ValidString(name):
+			return skipped(entry)
+		case entry.IsDir():
+			return f.enter(name)
+		case !entry.Type().IsRegular() || ignored.Name(path.Base(name)):
+			return nil
+		case len(files) == maxFiles:
+			f.note(Source{}, fmt.Sprintf("only the first %d files were looked at", maxFiles))
+			return fs.SkipAll
+		}
+		files = append(files, name)
+		f.local[stem(name)] = f.local[stem(name)] || isModule(name)
+		if isModule(name) {
+			for segment := range strings.SplitSeq(path.Dir(name), "/") {
+				f.local[segment] = true
+			}
+		}
+		return nil
+	})
+	return files, err
+}
 
-func (f *finder) read([]string) {}
+// skipped leaves a directory out, or nothing.
+func skipped(entry fs.DirEntry) error {
+	if entry != nil && entry.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
 
-func (f *finder) needs() Needs { return f.found }
+// enter reports whether a directory is looked into.
+func (f *finder) enter(name string) error {
+	if name == "." {
+		return nil
+	}
+	base := path.Base(name)
+	if ignored.Directory(base) || base == "tests" || base == "test" || strings.Count(name, "/") >= maxDepth {
+		return fs.SkipDir
+	}
+	if _, err := fs.Stat(f.skill, path.Join(name, entryName)); err == nil {
+		return fs.SkipDir // that one's matter
+	}
+	return nil
+}
+
+func stem(name string) string {
+	base, _, _ := strings.Cut(path.Base(name), ".")
+	return base
+}
+
+func isModule(name string) bool {
+	return slices.Contains([]string{".py", ".so", ".pyd"}, path.Ext(name))
+}
+
+// open returns the text of a file, or notes why it is not read.
+func (f *finder) open(name string) (string, bool) {
+	file, err := f.skill.Open(name)
+	if err != nil {
+		f.note(Source{File: name}, "it cannot be read")
+		return "", false
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, int64(min(maxFileBytes, f.left))+1))
+	switch {
+	case err != nil:
+		f.note(Source{File: name}, "it cannot be read")
+		return "", false
+	case len(text) > maxFileBytes:
+		f.note(Source{File: name}, fmt.Sprintf("it has more than %d KiB", maxFileBytes>>10))
+		return "", false
+	case len(text) > f.left:
+		f.note(Source{File: name}, fmt.Sprintf("more than %d MiB of files were read before it", maxBytes>>20))
+		return "", false
+	}
+	f.left -= len(text)
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	return strings.ReplaceAll(string(bytes.ToValidUTF8(text, []byte("\ufffd"))), "\r\n", "\n"), true
+}
+
+// read reads files: those that declare what is needed before all others.
+func (f *finder) read(files []string) {
+	for _, name := range files {
+		switch base := path.Base(name); {
+		case isRequirements(base):
+			f.readRequirements(name)
+		case base == "pyproject.toml":
+			f.readProject(name)
+		case base == "package.json":
+			f.readManifest(name)
+		}
+	}
+	for _, name := range files {
+		switch ext := path.Ext(name); {
+		case ext == ".md" || ext == ".markdown":
+			f.readMarkdown(name)
+		case forOthers(name): // such as templates
+		case ext == ".py":
+			f.readPython(name)
+		case slices.Contains([]string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx"}, ext):
+			f.readJavaScript(name)
+		case slices.Contains([]string{".sh", ".bash", ".rb", ".pl", ".php", ".lua", ".R"}, ext):
+			f.readScript(name)
+		case ext == "":
+			f.readUnnamed(name)
+		}
+	}
+}
+
+// forOthers reports whether a script lies where a skill keeps what its own
+// programs do not start.
+func forOthers(name string) bool {
+	top, _, below := strings.Cut(name, "/")
+	return below && (top == "assets" || top == "references")
+}
+
+// readScript reads what can be seen in a program of any language.
+func (f *finder) readScript(name string) (text string, ok bool) {
+	if text, ok = f.open(name); ok {
+		f.findHints(name, text)
+	}
+	return text, ok
+}
+
+// readUnnamed reads a script of which only its first line says what it is.
+func (f *finder) readUnnamed(name string) {
+	file, err := f.skill.Open(name)
+	if err != nil {
+		return
+	}
+	head := make([]byte, 64)
+	n, _ := io.ReadFull(file, head) // shorter ones are fine
+	if file.Close() != nil || !bytes.HasPrefix(head[:n], []byte("#!")) {
+		return
+	}
+	switch line, _, _ := bytes.Cut(head[:n], []byte("\n")); {
+	case bytes.Contains(line, []byte("python")) || bytes.Contains(line, []byte("uv run")):
+		f.readPython(name)
+	case bytes.Contains(line, []byte("node")):
+		f.readJavaScript(name)
+	default:
+		f.readScript(name)
+	}
+}
+
+// note adds what is not followed.
+func (f *finder) note(source Source, text string) {
+	note := Note{Source: source, Text: text}
+	if len(f.found.Notes) < maxNotes && !slices.Contains(f.found.Notes, note) {
+		f.found.Notes = append(f.found.Notes, note)
+	}
+}
+
+// needs returns what was found. What is declared for all programs takes the
+// place of what they import, and what texts tell to install.
+func (f *finder) needs() Needs {
+	if f.projects > 0 {
+		f.inferredPython = nil
+	}
+	if f.manifests > 0 {
+		f.inferredNpm = nil
+	}
+	python, npm := f.merged(f.declaredPython, f.inferredPython), f.merged(f.declaredNpm, f.inferredNpm)
+	n := f.found
+	n.Python, n.Npm = python, npm
+	if f.manifests != 1 || len(n.Npm) != len(f.declaredNpm) || len(n.NpmLock) == 0 {
+		n.NpmManifest, n.NpmLock = nil, nil
+	}
+	slices.Sort(n.RequiresPython)
+	n.RequiresPython = slices.Compact(n.RequiresPython)
+	byName := func(a, b Hint) int { return cmp.Compare(a.Name, b.Name) }
+	slices.SortFunc(n.Variables, byName)
+	slices.SortFunc(n.Hosts, byName)
+	return n
+}
+
+// merged joins requirements: equal texts become one, and what is inferred gives
+// way to what is declared for the same package, and a guess to what names it.
+func (f *finder) merged(declared, inferred []Requirement) (all []Requirement) {
+	for _, r := range declared {
+		all = join(all, r, func(same Requirement) bool { return same.Text == r.Text })
+	}
+	// A guess of which the name is stated elsewhere is none.
+	slices.SortStableFunc(inferred, func(a, b Requirement) int { return boolOrder(a.Import != "", b.Import != "") })
+	for _, r := range inferred {
+		all = join(all, r, func(same Requirement) bool { return same.Name == r.Name })
+	}
+	slices.SortFunc(all, func(a, b Requirement) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Text, b.Text)) })
+	if len(all) > maxRequirements {
+		f.note(Source{}, fmt.Sprintf("%d packages are asked for, of which %d are taken", len(all), maxRequirements))
+		all = all[:maxRequirements]
+	}
+	return all
+}
+
+func boolOrder(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// join adds a requirement, or its sources to one that is the same.
+func join(all []Requirement, r Requirement, same func(Requirement) bool) []Requirement {
+	i := slices.IndexFunc(all, same)
+	if i < 0 {
+		return append(all, r)
+	}
+	for _, source := range r.Sources {
+		if len(all[i].Sources) < maxSources && !slices.Contains(all[i].Sources, source) {
+			all[i].Sources = append(all[i].Sources, source)
+		}
+	}
+	for _, hash := range r.Hashes {
+		if !slices.Contains(all[i].Hashes, hash) {
+			all[i].Hashes = append(all[i].Hashes, hash)
+		}
+	}
+	return all
+}
