@@ -43,7 +43,7 @@ func supervise() int {
 	var what program
 	return supervisor.Serve(supervisor.Job{
 		Orders:  &what,
-		Prepare: func([]int) error { return prepareSelf() },
+		Prepare: func([]int) ([]int, error) { return nil, prepareSelf() },
 		Start:   func() (int, error) { return startProgram(what) },
 		KillAll: reaper.KillDescendants,
 	})

@@ -32,7 +32,8 @@ func (m *idmaps) close() {
 
 // detach makes the mounts here that nobody could make, since nobody may not
 // go to the directory. The files are the mounts'. Owners are mapped for a run's
-// own directories alone: of all others programs read what anybody may.
+// own directories and what it is shown alone: of all others programs read what
+// anybody may, as they do of what is shown where owners cannot be mapped.
 func (m *idmaps) detach(mounts []jail.Mount) (files []*os.File, err error) {
 	for i := range mounts {
 		mount := &mounts[i]
@@ -41,6 +42,9 @@ func (m *idmaps) detach(mounts []jail.Mount) (files []*os.File, err error) {
 			idmap = m.of
 		}
 		fd, err := jail.Detach(*mount, idmap)
+		if err != nil && mount.Single && !mount.Writable {
+			fd, err = jail.Detach(*mount, nil)
+		}
 		if err != nil {
 			closeAll(files)
 			return nil, err

@@ -98,13 +98,11 @@ func (p *jailProcess) run(order supervisor.Order) (*run, error) {
 	if err != nil {
 		return nil, errors.Join(err, p.group.Remove())
 	}
+	started := &run{Tree: tree, in: p}
 	if err := p.group.WhenExhausted(tree.Kill); err != nil {
-		tree.Kill()
-		_, waitErr := tree.Wait()
-		tree.Close()
-		return nil, errors.Join(err, waitErr, p.group.Remove())
+		return nil, started.abandon(err)
 	}
-	return &run{Tree: tree, in: p}, nil
+	return started, nil
 }
 
 // dismiss ends a jail process in which nothing is to run.
@@ -118,6 +116,25 @@ type run struct {
 	*supervisor.Tree
 	in     *jailProcess
 	shared []sandbox.Shared
+}
+
+// serve has the connections of the program be taken, if there are to be any.
+func (r *run) serve(streams *process.Streams) error {
+	for _, listener := range r.Returned {
+		if err := streams.ServeEgress(listener); err != nil {
+			return r.abandon(&supervisor.StepError{Step: "serve the program's connections", Err: err})
+		}
+	}
+	return nil
+}
+
+// abandon ends a run that cannot go on, and returns the reason.
+func (r *run) abandon(reason error) error {
+	closeAll(r.Returned)
+	r.Kill()
+	_, err := r.Tree.Wait()
+	r.Close()
+	return errors.Join(reason, err, r.in.group.Remove())
 }
 
 // Wait implements [process.Tree].

@@ -163,13 +163,14 @@ func (l *layout) ownMounts(spec sandbox.Spec) []jail.Mount {
 	if spec.SkillDir != "" {
 		mounts = append(mounts, jail.Mount{Source: spec.SkillDir, Target: skillDir, Dir: true})
 	}
-	return append(mounts,
+	mounts = append(mounts,
 		jail.Mount{Source: spec.Workspace, Target: workspace, Dir: true, Writable: true},
 		jail.Mount{Source: scratch.Owned(spec), Target: private, Dir: true, Writable: true})
+	return append(mounts, l.grantedMounts(spec)...)
 }
 
-// isOwn reports whether a mount is that of a run's own directory, or of a copy of
-// a share.
+// isOwn reports whether a mount is that of a run's own directory, of a copy of a
+// share or of what the run is granted to be shown.
 func isOwn(mount jail.Mount) bool {
 	return mount.Single || mount.Target == skillDir || mount.Target == workspace || mount.Target == private
 }
@@ -209,6 +210,9 @@ func (l *layout) restrictedRights(spec sandbox.Spec) jail.Rights {
 		{Path: "/dev/null", WriteFiles: true}, {Path: "/dev/zero", WriteFiles: true}, {Path: "/dev/full", WriteFiles: true},
 		{Path: "/dev/random", WriteFiles: true}, {Path: "/dev/urandom", WriteFiles: true},
 	}}
+	for _, name := range spec.Show {
+		rights.Landlock = append(rights.Landlock, jail.Grant{Path: name, Exact: true})
+	}
 	for _, name := range read {
 		rights.Landlock = append(rights.Landlock, jail.Grant{Path: name})
 	}

@@ -107,6 +107,25 @@ func openWay(dir string) error {
 	return nil
 }
 
+// letsNobodyPass reports whether nobody may go to where something is, if need be
+// because it was let.
+func letsNobodyPass(name string) bool {
+	if openWay(name) != nil {
+		return false
+	}
+	for dir := filepath.Dir(name); dir != "/"; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return false
+		}
+		mode, stat := info.Mode().Perm(), info.Sys().(*syscall.Stat_t)
+		if mode&0o001 == 0 && (stat.Gid != nobody || mode&0o010 == 0) {
+			return false
+		}
+	}
+	return true
+}
+
 // isPublic reports whether every user may pass through a directory.
 func isPublic(dir string) bool {
 	for {

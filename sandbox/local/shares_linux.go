@@ -52,15 +52,21 @@ func (s *share) off(reason string) { s.Access, s.reason = sandbox.AccessOff, rea
 // wouldHide reports whether a share in its place would hide what programs need,
 // or be in a directory that they may write.
 func (l *layout) wouldHide(share sandbox.Share) bool {
+	above := func(m jail.Mount) bool { return pathname.Within(m.Target, share.Path) }
+	whole := share.Layers[len(share.Layers)-1] == share.Path // what is shown of it anyway is in the share too
+	return l.isInTheWay(share.Path) || !whole && slices.ContainsFunc(l.shared, above)
+}
+
+// isInTheWay reports whether something at a path would hide what of the system
+// programs need, or be in a directory of the sandbox's own.
+func (l *layout) isInTheWay(path string) bool {
 	for _, dir := range []string{"/dev", "/proc", "/sys", skillDir, workspace, private} {
-		if pathname.Within(share.Path, dir) || pathname.Within(dir, share.Path) {
+		if pathname.Within(path, dir) || pathname.Within(dir, path) {
 			return true
 		}
 	}
-	above := func(m jail.Mount) bool { return pathname.Within(m.Target, share.Path) }
-	whole := share.Layers[len(share.Layers)-1] == share.Path // what is shown of it anyway is in the share too
-	return slices.ContainsFunc(l.mounts, above) || !whole && slices.ContainsFunc(l.shared, above) ||
-		slices.ContainsFunc(l.links, func(link jail.Link) bool { return pathname.Within(link.Path, share.Path) })
+	return slices.ContainsFunc(l.mounts, func(m jail.Mount) bool { return pathname.Within(m.Target, path) }) ||
+		slices.ContainsFunc(l.links, func(link jail.Link) bool { return pathname.Within(link.Path, path) })
 }
 
 // failed returns the share for which a jail could not be set up, or nil.

@@ -43,6 +43,9 @@ func (s *system) dirs(spec sandbox.Spec, shares shares) command.Dirs {
 
 // check finds the program of a spec and returns what starts it.
 func (s *system) check(spec sandbox.Spec) (process.Start, error) {
+	if err := s.checkGranted(spec); err != nil {
+		return nil, err
+	}
 	shares := s.newShares(spec)
 	orders, err := s.orders(spec, shares)
 	if err != nil {
@@ -73,7 +76,11 @@ func (s *system) orders(spec sandbox.Spec, shares shares) (jail.Orders, error) {
 		return jail.Orders{}, err
 	}
 	environ, err := command.Environ(spec, s.layout.path.String(), s.layout.variables, at)
-	return jail.Orders{Argv: argv, Env: environ, Dir: at.Start(spec)}, err
+	orders := jail.Orders{Argv: argv, Env: environ, Dir: at.Start(spec)}
+	if spec.Egress != nil && s.tier == Full {
+		orders.Listen = proxyPort
+	}
+	return orders, err
 }
 
 // lookup returns the [command.Lookup] of a run: what is found must be visible.
@@ -85,6 +92,9 @@ func (s *system) lookup(spec sandbox.Spec, at command.Dirs, shares shares) comma
 		}
 		if found, within := shares.look(&s.layout, name); within {
 			return name, found
+		}
+		if file, ok := s.layout.lookGranted(name, spec.Show); ok {
+			return file, true
 		}
 		for _, dir := range own {
 			if rest, found := strings.CutPrefix(name, dir[0]+"/"); found && dir[1] != "" {
@@ -101,6 +111,7 @@ func (s *system) start(spec sandbox.Spec, shares shares, orders jail.Orders, str
 	order := supervisor.Order{
 		Orders:  &orders,
 		Streams: supervisor.Streams{Stdin: streams.Stdin, Stdout: streams.Stdout, Stderr: streams.Stderr},
+		Returns: min(orders.Listen, 1),
 	}
 	orders.Limits = s.limits(spec.Limits)
 	err := s.grant(spec, shares, &orders, &order)
@@ -117,6 +128,9 @@ func (s *system) start(spec sandbox.Spec, shares shares, orders jail.Orders, str
 		tree, err := jail.run(order)
 		if ready && errors.Is(err, supervisor.ErrGone) {
 			continue // anything may have killed it
+		}
+		if err == nil {
+			err = tree.serve(streams)
 		}
 		if err != nil {
 			return nil, startFailed(err)

@@ -43,7 +43,7 @@ type contract struct {
 }
 
 func contracts() []contract {
-	return slices.Concat(endings(), inputs(), owners(), outputs(), artifacts(), scripts(), kills(), quotas(), hogs(), loads())
+	return slices.Concat(endings(), inputs(), owners(), outputs(), artifacts(), scripts(), kills(), quotas(), hogs(), grants(), loads())
 }
 
 // fixture is what the cases share.

@@ -16,6 +16,8 @@ type Order struct {
 	Streams
 	// Files are given to [Job.Prepare]. They remain the caller's.
 	Files []*os.File
+	// Returns is how many descriptors Prepare returns, for [Tree.Returned].
+	Returns int
 }
 
 // What comes with the first byte of an order: the descriptors of the standard
@@ -38,17 +40,22 @@ func (o *Order) send(to *os.File, streams []*os.File) error {
 	for _, file := range append(streams, o.Files...) {
 		fds = append(fds, int(file.Fd()))
 	}
-	// The socket is empty: this does not block.
-	if err := unix.Sendmsg(int(to.Fd()), []byte{kind}, unix.UnixRights(fds...), nil, unix.MSG_NOSIGNAL); err != nil {
+	if err := sendFiles(to, kind, fds); err != nil {
 		return err
 	}
 	return wire.Send(to, o.Orders)
 }
 
+// sendFiles sends a byte with descriptors over a socket that is empty, so that it
+// does not block.
+func sendFiles(to *os.File, kind byte, fds []int) error {
+	return unix.Sendmsg(int(to.Fd()), []byte{kind}, unix.UnixRights(fds...), nil, unix.MSG_NOSIGNAL)
+}
+
 // receiveOrder makes the streams of an order those of this process, and returns
 // the descriptors of the files that came with it.
 func receiveOrder(from *os.File, orders wire.Message) (files []int, err error) {
-	fds, kind, err := receiveFiles(from)
+	fds, kind, err := receiveFiles(from, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -68,18 +75,38 @@ func receiveOrder(from *os.File, orders wire.Message) (files []int, err error) {
 	return fds[len(targets):], wire.Receive(from, orders)
 }
 
-// receiveFiles waits for the first byte of an order and what comes with it.
-func receiveFiles(from *os.File) (fds []int, kind byte, err error) {
+// receiveReturned receives as many descriptors as [Job.Prepare] returned, which
+// are there by now.
+func receiveReturned(from *os.File, count int) (returned []*os.File, err error) {
+	if count == 0 {
+		return nil, nil
+	}
+	fds, _, err := receiveFiles(from, unix.MSG_DONTWAIT)
+	for _, fd := range fds {
+		returned = append(returned, os.NewFile(uintptr(fd), "returned"))
+	}
+	if err == nil && len(fds) != count {
+		err = wire.ErrInvalid
+	}
+	if err != nil {
+		closeAll(returned)
+		return nil, err
+	}
+	return returned, nil
+}
+
+// receiveFiles waits for a byte and the descriptors that come with it.
+func receiveFiles(from *os.File, how int) (fds []int, kind byte, err error) {
 	data, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(4*maxFiles))
 	var n, rightsLen, flags int
 	for {
-		n, rightsLen, flags, _, err = unix.Recvmsg(int(from.Fd()), data, rights, unix.MSG_CMSG_CLOEXEC)
+		n, rightsLen, flags, _, err = unix.Recvmsg(int(from.Fd()), data, rights, how|unix.MSG_CMSG_CLOEXEC)
 		if err != unix.EINTR {
 			break
 		}
 	}
 	if err != nil || n == 0 || flags&unix.MSG_CTRUNC != 0 {
-		return nil, 0, fmt.Errorf("no order: %w", err)
+		return nil, 0, fmt.Errorf("no descriptors: %w", err)
 	}
 	messages, err := unix.ParseSocketControlMessage(rights[:rightsLen])
 	if err != nil || len(messages) != 1 {

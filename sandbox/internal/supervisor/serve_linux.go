@@ -40,8 +40,10 @@ type Job struct {
 	// Orders are filled from [Order.Orders].
 	Orders wire.Message
 	// Prepare makes this process what a program may be started from. It is
-	// given the descriptors of [Order.Files].
-	Prepare func(files []int) error
+	// given the descriptors of [Order.Files], and returns those that the server
+	// is to have, as many as [Order.Returns] says. They are closed here before
+	// the program is started.
+	Prepare func(files []int) (returned []int, err error)
 	// Start starts the program on this process's standard streams.
 	Start func() (pid int, err error)
 	// Ended, if set, is called when no process of the program is left, before
@@ -104,7 +106,14 @@ func (j *Job) prepare(orders, reports *os.File) bool {
 	if err != nil { // the server has closed its end
 		return false
 	}
-	return sendStep(reports, j.Prepare(files))
+	returned, err := j.Prepare(files)
+	if len(returned) > 0 && err == nil {
+		err = sendFiles(orders, 0, returned)
+	}
+	for _, fd := range returned {
+		unix.Close(fd)
+	}
+	return sendStep(reports, err)
 }
 
 // sendStep reports how a step went, and whether to go on.

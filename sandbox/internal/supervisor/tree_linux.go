@@ -3,6 +3,7 @@ package supervisor
 import (
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -19,7 +20,10 @@ const killTimeout = 2 * giveUpAfter
 // Tree is a supervisor and the processes below it.
 type Tree struct {
 	*Supervisor
-	pipes *pipes
+	// Returned are the descriptors that [Job.Prepare] returned. They are the
+	// caller's.
+	Returned []*os.File
+	pipes    *pipes
 
 	mu     sync.Mutex
 	pid    int // of the program, once it is known
@@ -44,12 +48,16 @@ func (s *Supervisor) Run(order Order) (*Tree, error) {
 	} else {
 		err = s.hear()
 	}
+	var returned []*os.File
+	if err == nil {
+		returned, err = receiveReturned(s.control, order.Returns)
+	}
 	if err != nil {
 		s.Dismiss()
 		pipes.drain()
 		return nil, err
 	}
-	return &Tree{Supervisor: s, pipes: pipes}, nil
+	return &Tree{Supervisor: s, Returned: returned, pipes: pipes}, nil
 }
 
 // Start starts a supervisor and has it start a program.

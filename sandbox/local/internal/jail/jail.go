@@ -35,6 +35,10 @@ type Orders struct {
 	Shares []Share
 	Rights Rights
 	Limits []Limit
+	// Listen, if positive, is the port of a socket that listens on the loopback
+	// interface when the program is started. The jail, which has a Root then,
+	// returns the socket.
+	Listen int
 }
 
 // Limit is a resource limit, soft and hard.
@@ -67,7 +71,7 @@ type Mount struct {
 	// had for mounts below the directory, which are not seen then.
 	Private bool
 	// Single leaves out what is mounted below a directory, and refuses links in
-	// its path.
+	// the path.
 	Single bool
 }
 

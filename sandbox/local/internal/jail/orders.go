@@ -33,6 +33,7 @@ func (o *Orders) Fields(t *wire.Transfer) {
 		wire.Int(t, &l.Resource)
 		wire.Int(t, &l.Value)
 	})
+	wire.Int(t, &o.Listen)
 }
 
 func (r *Root) fields(t *wire.Transfer) {

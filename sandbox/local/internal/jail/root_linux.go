@@ -148,10 +148,11 @@ func clone(mount Mount) (int, error) {
 	if !mount.Single {
 		return unix.OpenTree(unix.AT_FDCWD, mount.Source, flags|unix.AT_RECURSIVE)
 	}
-	fd, err := unix.Openat2(unix.AT_FDCWD, mount.Source, &unix.OpenHow{
-		Flags:   unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
-	})
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	if mount.Dir {
+		how.Flags |= unix.O_DIRECTORY
+	}
+	fd, err := unix.Openat2(unix.AT_FDCWD, mount.Source, &how)
 	if err != nil {
 		return -1, err
 	}

@@ -25,7 +25,7 @@ func serve() int {
 		Setting: &setting,
 		Ahead:   func() error { return prepared.ahead(setting) },
 		Orders:  &orders,
-		Prepare: func(files []int) error { return prepared.finish(orders, files) },
+		Prepare: func(files []int) ([]int, error) { return prepared.finish(orders, files) },
 		Start:   prepared.start,
 		Ended:   func() { unmountShares(orders.Shares) },
 		KillAll: func() {
@@ -73,17 +73,24 @@ func (p *prepared) ahead(setting Setting) (err error) {
 }
 
 // finish does everything else that can be done before the program's own
-// process is there.
-func (p *prepared) finish(orders Orders, files []int) error {
+// process is there. It returns the listening socket that the orders ask for.
+func (p *prepared) finish(orders Orders, files []int) (listener []int, err error) {
 	if p.root != nil {
 		if err := p.clock.start(); err != nil {
-			return failed("start the clock", err)
+			return nil, failed("start the clock", err)
 		}
 		if err := p.root.finish(&orders, files); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return p.fill(orders)
+	if err := p.fill(orders); err != nil || orders.Listen == 0 {
+		return nil, err
+	}
+	fd, err := listen(orders.Listen)
+	if err != nil {
+		return nil, err
+	}
+	return []int{fd}, nil
 }
 
 // enclose makes what a program has of its own in its namespaces.
