@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
@@ -34,24 +35,31 @@ type template struct {
 	// no other run uses such a container.
 	ephemeral bool
 
+	// egress reports that programs reach [sandbox.Spec.Egress].
+	egress bool
+
 	user        string // "uid:gid"
 	memoryBytes int64
 	processes   int
 
 	overlays []overlay
 	copies   []engine.Bind // of shares; without source where files are copied
+	shown    []engine.Bind // of [sandbox.Spec.Show]
 }
 
 func (of template) equal(other template) bool {
 	return of.skillDir == other.skillDir && of.workspace == other.workspace && of.private == other.private &&
-		of.ephemeral == other.ephemeral && of.user == other.user &&
+		of.ephemeral == other.ephemeral && of.egress == other.egress && of.user == other.user &&
 		of.memoryBytes == other.memoryBytes && of.processes == other.processes &&
-		slices.EqualFunc(of.overlays, other.overlays, overlay.equal) && slices.Equal(of.copies, other.copies)
+		slices.EqualFunc(of.overlays, other.overlays, overlay.equal) && slices.Equal(of.copies, other.copies) && slices.Equal(of.shown, other.shown)
 }
 
 // templateOf returns the template of a run.
 func (b *Backend) templateOf(spec sandbox.Spec, by sharing) (template, error) {
-	of := template{memoryBytes: spec.Limits.MemoryBytes, processes: spec.Limits.Processes}
+	of := template{
+		egress:      spec.Egress != nil && b.egress,
+		memoryBytes: spec.Limits.MemoryBytes, processes: spec.Limits.Processes,
+	}
 	if b.copying {
 		of.copies = copiesOf(by)
 		for i := range of.copies {
@@ -62,17 +70,17 @@ func (b *Backend) templateOf(spec sandbox.Spec, by sharing) (template, error) {
 	of.skillDir, of.workspace, of.private = spec.SkillDir, spec.Workspace, scratch.Owned(spec)
 	var err error
 	of.user, err = userOf(of.workspace, of.private)
-	of.overlays, of.copies = overlaysOf(spec.Shares, by, of.user), copiesOf(by)
+	of.overlays, of.copies, of.shown = overlaysOf(spec.Shares, by, of.user), copiesOf(by), shownBinds(spec)
 	return of, err
 }
 
 // binds are the directories that are shared.
 func (of template) binds() (binds []engine.Bind) {
-	all := append([]engine.Bind{
+	all := slices.Concat([]engine.Bind{
 		{Source: of.workspace, Target: protocol.Workspace},
 		{Source: of.private, Target: protocol.Private},
 		{Source: of.skillDir, Target: protocol.SkillDir, ReadOnly: true},
-	}, of.copies...)
+	}, of.copies, of.shown)
 	for _, bind := range all {
 		if bind.Source != "" {
 			binds = append(binds, bind)
@@ -123,11 +131,36 @@ type container struct {
 	dirs     []fs.FileInfo // what was bound, and mounted
 	made     []fs.FileInfo // what the kernel made in overlays
 	streams  *engine.Streams
+	passage  *passage // until the listener is there
+	listener *os.File // of the program's connections, or nil
 }
 
-// start creates and starts a container. It does not end early with ctx, so that
-// it leaves no unknown container behind.
+// listenTimeout is how long the entry program may take to pass its listener.
+const listenTimeout = 30 * time.Second
+
+// start creates and starts a container for a program.
 func (b *Backend) start(ctx context.Context, of template) (*container, error) {
+	c, err := b.boot(ctx, of)
+	if err != nil || !of.egress {
+		return c, err
+	}
+	if err := c.listen(listenTimeout); err != nil {
+		c.release()
+		b.remove(c.id)
+		return nil, fmt.Errorf("connect a container: %w", err)
+	}
+	return c, nil
+}
+
+// listen takes the listener that the entry program passes.
+func (c *container) listen(timeout time.Duration) (err error) {
+	c.listener, err = c.passage.receive(timeout)
+	return errors.Join(err, c.passage.close())
+}
+
+// boot creates and starts a container. It does not end early with ctx, so that
+// it leaves no unknown container behind.
+func (b *Backend) boot(ctx context.Context, of template) (_ *container, err error) {
 	select {
 	case b.starts <- struct{}{}:
 		defer func() { <-b.starts }()
@@ -146,7 +179,19 @@ func (b *Backend) start(ctx context.Context, of template) (*container, error) {
 		return nil, err
 	}
 	c := &container{backend: b, template: of, dirs: dirs}
-	if c.id, err = b.engine.Create(ctx, b.blueprintOf(of, volumes)); err != nil {
+	blueprint := b.blueprintOf(of, volumes)
+	if of.egress {
+		if c.passage, err = openPassage(); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, c.passage.close())
+			}
+		}()
+		c.passage.putInto(&blueprint)
+	}
+	if c.id, err = b.engine.Create(ctx, blueprint); err != nil {
 		return nil, fmt.Errorf("create a container: %w", err)
 	}
 	if b.engine.Podman && !c.fresh() {
@@ -209,7 +254,12 @@ func (c *container) fresh() bool {
 
 // release lets go of a container, which then ends and is removed by the
 // engine.
-func (c *container) release() { c.streams.Conn.Close() }
+func (c *container) release() {
+	c.streams.Conn.Close()
+	if c.listener != nil {
+		c.listener.Close()
+	}
+}
 
 // end lets go of a container and returns when it uses no changes any more.
 func (c *container) end() {

@@ -89,6 +89,8 @@ type Backend struct {
 	// copying means that skills and workspaces are not shared with containers
 	// as directories: their files are sent there, and changed ones back.
 	copying bool
+	// egress reports that containers can pass a listener of theirs.
+	egress bool
 	// programs are what the image brings.
 	programs programs
 	pool     *pool
@@ -178,11 +180,18 @@ func (b *Backend) describe() sandbox.Info {
 	if b.copying {
 		files = "the files of the workspace are copied there before the run and back after it, but not those of HOME and TMPDIR, which are the run's own; "
 	}
+	network := "there is no network but a loopback interface"
+	if b.egress {
+		network += " and the hosts that the user grants"
+	} else {
+		network += ", and with this engine no hosts can be granted"
+	}
 	return sandbox.Info{
 		Backend: b.engine.Name(),
 		Tier:    "container",
+		Egress:  b.egress,
 		Notice: "Every run has a container of its own: the skill is read-only, only the workspace, /tmp and what the user shares for changes can be written, " +
-			"nothing of this machine is visible but these and what else the user shares, there is no network but a loopback interface; " + files + kernel + ".",
+			"nothing of this machine is visible but these and what else the user shares, " + network + "; " + files + kernel + ".",
 		SkillDir:  protocol.SkillDir,
 		Workspace: protocol.Workspace,
 	}

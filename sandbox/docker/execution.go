@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -158,7 +159,20 @@ func (x *execution) Wait() (process.Ending, error) {
 	return ending, nil
 }
 
-// abandon lets go of a container that never had the order.
+// connect has the program's connections served.
+func (x *execution) connect(streams *process.Streams) error {
+	if x.container.listener == nil {
+		return nil
+	}
+	err := streams.ServeEgress(x.container.listener)
+	if err == nil {
+		return nil
+	}
+	x.abandon()
+	return fmt.Errorf("%w: %w", sandbox.ErrUnavailable, err)
+}
+
+// abandon lets go of a container of which the program does not matter.
 func (x *execution) abandon() {
 	x.Kill()
 	x.end()

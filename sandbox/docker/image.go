@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"path"
-	"slices"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/command"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
@@ -49,9 +49,9 @@ func parsePrograms(list []byte) programs {
 }
 
 // look returns a [command.Lookup] for a program that starts in a directory.
-// Absolute paths count where they are those of programs on PATH, in what is shared
-// where there is something, and below the binds whatever is there.
-func (p programs) look(by sharing, dir string) command.Lookup {
+// Absolute paths count where they are those of programs on PATH, and where there is
+// something in what is shared, shown or bound.
+func (p programs) look(by sharing, spec sandbox.Spec, dir string) command.Lookup {
 	return func(name string) (string, bool) {
 		if _, shared := by.has(dir + "/"); shared && strings.Contains(name, "/") && !path.IsAbs(name) {
 			name = path.Join(dir, name)
@@ -61,10 +61,17 @@ func (p programs) look(by sharing, dir string) command.Lookup {
 			return file, found
 		}
 		clean := path.Clean(name)
-		bound := func(dir string) bool { return strings.HasPrefix(clean, dir+"/") }
 		if has, shared := by.has(clean); shared {
 			return name, has
 		}
-		return name, slices.ContainsFunc([]string{protocol.SkillDir, protocol.Workspace, protocol.Private}, bound) || p.files[clean]
+		if has, shown := showsProgram(spec.Show, clean); shown {
+			return name, has
+		}
+		for at, dir := range map[string]string{protocol.SkillDir: spec.SkillDir, protocol.Workspace: spec.Workspace} {
+			if rest, bound := strings.CutPrefix(clean, at+"/"); bound {
+				return name, dir != "" && inLayers([]string{dir}, rest)
+			}
+		}
+		return name, strings.HasPrefix(clean, protocol.Private+"/") || p.files[clean]
 	}
 }

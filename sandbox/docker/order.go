@@ -17,7 +17,7 @@ func (b *Backend) order(spec sandbox.Spec, by sharing) (protocol.Order, error) {
 	if spec.SkillDir != "" {
 		at.Skill = protocol.SkillDir
 	}
-	argv, err := command.Line(spec, protocol.SkillDir, b.programs.look(by, at.Start(spec)))
+	argv, err := command.Line(spec, protocol.SkillDir, b.programs.look(by, spec, at.Start(spec)))
 	if err != nil {
 		return protocol.Order{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -24,6 +25,9 @@ import (
 // another backend's, which would take them for left behind.
 const probePrefix = "skills-mcp-docker-probe-"
 
+// passedTimeout is more than it takes to receive what was passed before.
+const passedTimeout = time.Second
+
 // listBytes bounds the list of an image's programs.
 const listBytes = 4 << 20
 
@@ -35,39 +39,39 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	// Its owner may be changed; that of dir tells whose it is.
-	workspace, private := filepath.Join(dir.Path(), "workspace"), filepath.Join(dir.Path(), "private")
-	if err := errors.Join(os.Mkdir(workspace, 0o700), os.Mkdir(private, 0o700)); err != nil {
-		return err
-	}
-	// An engine that has another directory of that name does not have this.
-	marker, err := os.MkdirTemp(workspace, "")
+	spec, marker, err := probeSpec(dir.Path())
 	if err != nil {
 		return err
 	}
-	spec := sandbox.Spec{Workspace: workspace, Private: private, Limits: process.WithDefaults(sandbox.Limits{})}
-	saved, err := scratch.Open(spec)
-	if err != nil {
-		return err
-	}
-	saved.Close()
 	of, err := b.templateOf(spec, sharing{})
 	if err != nil {
 		return err
 	}
-	c, err := b.start(ctx, of)
+	of.egress = !b.copying
+	c, err := b.boot(ctx, of)
+	if err != nil && of.egress && !errors.Is(err, engine.ErrUnshared) {
+		of.egress = false
+		c, err = b.boot(ctx, of)
+	}
 	if err != nil {
 		return err
 	}
 	listed := output.NewStream(output.Config{Keep: listBytes, Limit: listBytes})
 	x, err := c.execute(protocol.Order{
-		Dir: path.Join(protocol.Workspace, filepath.Base(marker)),
+		Dir: path.Join(protocol.Workspace, marker),
 		Env: strings.Split(searchPath, ":"), Files: b.copying,
 	}, spec, listed, io.Discard)
 	if err != nil {
 		return err
 	}
 	defer context.AfterFunc(ctx, x.Kill)()
+	if of.egress { // it has passed its listener before it takes an order
+		x.started(ctx)
+		err := c.listen(passedTimeout)
+		if b.egress = err == nil; err != nil {
+			b.log.Debug("programs cannot be given the network", "error", err)
+		}
+	}
 	report, _ := x.end()
 	_, lost := x.closeFiles()
 	switch {
@@ -83,4 +87,24 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 	}
 	b.programs = parsePrograms(listed.Output().Data)
 	return nil
+}
+
+// probeSpec makes the directories of a run. An engine that has another directory of
+// the workspace's name does not have the marker in it.
+func probeSpec(dir string) (spec sandbox.Spec, marker string, err error) {
+	// Its owner may be changed; that of dir tells whose it is.
+	workspace, private := filepath.Join(dir, "workspace"), filepath.Join(dir, "private")
+	if err := errors.Join(os.Mkdir(workspace, 0o700), os.Mkdir(private, 0o700)); err != nil {
+		return spec, "", err
+	}
+	marked, err := os.MkdirTemp(workspace, "")
+	if err != nil {
+		return spec, "", err
+	}
+	spec = sandbox.Spec{Workspace: workspace, Private: private, Limits: process.WithDefaults(sandbox.Limits{})}
+	saved, err := scratch.Open(spec)
+	if err == nil {
+		saved.Close()
+	}
+	return spec, filepath.Base(marked), err
 }

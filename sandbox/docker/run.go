@@ -20,6 +20,9 @@ const timeoutGrace = 10 * time.Second
 func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
 	ephemeral := spec.Private == ""
 	return b.runner.Run(ctx, spec, func(spec sandbox.Spec) (process.Start, error) {
+		if err := b.checkShow(spec); err != nil {
+			return nil, err
+		}
 		by := b.sharingOf(ctx, spec)
 		_, err := b.order(spec, by)
 		return func(ctx context.Context, streams *process.Streams) (process.Tree, error) {
@@ -78,7 +81,7 @@ func (b *Backend) startProgram(ctx context.Context, spec sandbox.Spec, of templa
 			return nil, err
 		}
 		if x.started(ctx) {
-			return x, nil
+			return x, x.connect(streams)
 		}
 		x.abandon()
 		if err := ctx.Err(); err != nil {

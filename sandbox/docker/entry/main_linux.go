@@ -55,6 +55,9 @@ func serve() error {
 	startThreads()
 	runtime.LockOSThread() // this one starts the program
 	copies := os.Geteuid() == 0
+	for _, address := range os.Args[1:] {
+		_ = passListener(address) // what comes of it the server sees for itself
+	}
 	if !copies {
 		if err := confine(); err != nil {
 			return err

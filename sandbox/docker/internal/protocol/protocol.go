@@ -13,6 +13,11 @@
 //     changes of the files of the workspace and of Write, if the order has Files,
 //     on standard error a [Report].
 //
+// Where the container was started with an address as its argument, the entry
+// program listens there before all that, and passes the listener over the socket
+// at [Passage], with one byte. The server removes the socket before it writes the
+// order.
+//
 // The entry program puts a filter of system calls on the program. Where it is
 // root, for the sake of files, it is [User] before the program starts. Both
 // sides come from the same commit; [Version] tells when they do not.
@@ -28,12 +33,19 @@ import (
 // Version is that of this protocol, and of what the entry program guarantees.
 // An image carries it as the label [VersionLabel].
 const (
-	Version      = "10"
+	Version      = "11"
 	VersionLabel = "skills-mcp.entry"
 )
 
-// Path is where an image has the entry program.
-const Path = "/usr/local/lib/skills-mcp/entry"
+// Path is where an image has the entry program, PassageDir is the directory in
+// which it finds the socket of the server, and Passage is that socket.
+const (
+	Path       = dir + "/entry"
+	PassageDir = dir + "/passage"
+	Passage    = PassageDir + "/socket"
+
+	dir = "/usr/local/lib/skills-mcp"
+)
 
 // The directories of a run as its program sees them.
 const (

@@ -1,0 +1,50 @@
+package docker
+
+import (
+	"os"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
+)
+
+// checkShow reports what keeps something from being shown to a run. It may be large,
+// so it is not copied. Errors are of type [sandbox.SetupError].
+func (b *Backend) checkShow(spec sandbox.Spec) error {
+	for _, name := range spec.Show {
+		if b.copying {
+			return process.RefusedShow("the engine shares no directories with this machine")
+		}
+		if reason := unshowable(name, b.engine.Binds); reason != "" {
+			return process.RefusedShow(strings.ToLower(reason[:1]) + reason[1:])
+		}
+	}
+	return nil
+}
+
+// shownBinds are the files and directories that are shown.
+func shownBinds(spec sandbox.Spec) (binds []engine.Bind) {
+	for _, name := range spec.Show {
+		binds = append(binds, engine.Bind{Source: name, Target: name, ReadOnly: true})
+	}
+	return binds
+}
+
+// showsProgram reports whether a program is in what is shown, by its path, and
+// within whether it would have to be. What links lead to is found out when it is
+// started: it may be in the image.
+func showsProgram(show []string, program string) (has, within bool) {
+	for _, name := range show {
+		if !pathname.Within(program, name) {
+			continue
+		}
+		info, err := os.Lstat(program)
+		if err != nil || info.IsDir() {
+			return false, true
+		}
+		return !info.Mode().IsRegular() || info.Mode().Perm()&0o111 != 0, true
+	}
+	return false, false
+}
