@@ -114,6 +114,9 @@ func Open(ctx context.Context, opts Options) (*Catalog, error) {
 	return c, nil
 }
 
+// Root returns the root in which a skill of this catalog was found.
+func (c *Catalog) Root(skill *Skill) Root { return c.roots[skill.Root] }
+
 // Snapshot returns the newest snapshot. It never blocks on a scan.
 func (c *Catalog) Snapshot() *Snapshot { return c.snapshot.Load() }
 

@@ -28,6 +28,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/access"
 	"github.com/skills-mcp/skills-mcp/server/internal/activation"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
@@ -80,6 +81,8 @@ type Options struct {
 	Copies *staging.Copies
 	// Shares are the directories of the user that programs may work on.
 	Shares Shares
+	// Grants are what skills are granted. The zero value has nothing.
+	Grants Grants
 	// Pinned are names of skills that the instructions list first.
 	Pinned []string
 	// Approval says what users are asked before it is done. In its zero value
@@ -112,6 +115,7 @@ type Server struct {
 	updates       *updates.Updates
 	consent       *consent.Door
 	shares        *shares.Access
+	access        *access.Access
 	subscriptions client.Subscriptions
 }
 
@@ -155,17 +159,18 @@ func (s *Server) furnish() (err error) {
 	record := recorder.Recorder{Log: opts.Audit}
 	s.consent = consent.New(consent.Options{Modes: opts.Approval.Modes, Skills: opts.Approval.Skills, Answers: opts.Approval.Answers,
 		Answered: answered(record), Now: opts.Now, Logger: s.log})
-	access := skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Consent: s.consent, Digests: &resources.Digests{}, Log: s.log}
+	found := skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Consent: s.consent, Digests: &resources.Digests{}, Log: s.log}
 	s.workspaces = workspace.New(opts.Workspaces)
 	s.shares = shares.New(opts.Shares, s.log)
-	s.updates = &updates.Updates{Skills: access, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Log: s.log}
+	s.access = access.New(opts.Grants, opts.Catalog, opts.Sandbox, s.log)
+	s.updates = &updates.Updates{Skills: found, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Log: s.log}
 	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Log: s.log,
 		Limits: func(skill string) sandbox.Limits { return execution.LimitsOf(opts.Limits).Of(skill).Limits }}
-	activations := activation.Writer{Skills: access, Shares: s.shares, Requirements: requirements, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable}
-	s.publisher = &publish.Publisher{Skills: access, Workspaces: s.workspaces, Activation: activations, Shares: s.shares,
+	activations := activation.Writer{Skills: found, Shares: s.shares, Requirements: requirements, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable}
+	s.publisher = &publish.Publisher{Skills: found, Workspaces: s.workspaces, Activation: activations, Shares: s.shares,
 		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Recorder: record, Log: s.log}
-	rooms := tools.Rooms{Skills: access, Workspaces: s.workspaces, Activation: activations, Shares: s.shares, Door: s.consent, Runner: &execution.Runner{
-		Skills: access, Shares: s.shares, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements, Consent: s.consent,
+	rooms := tools.Rooms{Skills: found, Workspaces: s.workspaces, Activation: activations, Shares: s.shares, Door: s.consent, Runner: &execution.Runner{
+		Skills: found, Shares: s.shares, Access: s.access, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements, Consent: s.consent,
 		Limits: opts.Limits, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable, Changed: s.updates.WorkspaceChanged, Log: s.log,
 	}}
 	all := tools.Basic(rooms)
@@ -215,6 +220,9 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	router.HookErrors(hooks, s.log)
 	return hooks
 }
+
+// Close removes what was made for what skills are granted. Nothing runs any more.
+func (s *Server) Close() error { return s.access.Close() }
 
 // Notify notifies clients of a change of the catalog. It is meant for
 // [catalog.Catalog.Watch].

@@ -72,6 +72,7 @@ func TestRecordsAreReadAsWritten(t *testing.T) {
 	whole := audit.Record{
 		Event: audit.Call, Session: "stdio", Caller: "command line", Method: "tools/call", Tool: "exec", Skill: "csv", Digest: "sha256:abc",
 		Input: json.RawMessage(`{"name":"csv"}`), Decision: "allow", Rule: "allowed-tools: default", Answer: "once", Granted: []string{"project review"},
+		Hosts: []audit.Host{{Host: "api.example.com", Port: 443, Requests: 2, Refused: 1, Reason: "limit", Bytes: 99}}, HostsOmitted: 4, SecretsSent: []string{"KEY"},
 		Outcome: audit.Failed, Error: "execution_failed", DurationMs: 1.5, Status: "exited", ExitCode: &exit, Workspace: "ws-0123",
 		Artifacts: []audit.File{{Path: "out.csv", Size: 12, Digest: "sha256:def"}}, ArtifactsOmitted: 2,
 		Changes: []audit.Changes{{ID: "cs-1", Of: "/home/me/work", Held: 1, Applied: []string{"a"}, Conflicts: []string{"b"}, Refused: []string{"c"}}},
@@ -228,9 +229,9 @@ func TestHostileText(t *testing.T) {
 		strings.Repeat("é", 10_000), strings.Repeat("\u202e", 10_000),
 	} {
 		many := make([]string, 1000)
-		artifacts := make([]audit.File, 1000)
+		artifacts, hosts := make([]audit.File, 1000), make([]audit.Host, 1000)
 		for i := range many {
-			many[i], artifacts[i] = text, audit.File{Path: text, Size: 1 << 40, Digest: text}
+			many[i], artifacts[i], hosts[i] = text, audit.File{Path: text, Size: 1 << 40, Digest: text}, audit.Host{Host: text, Refused: 1, Reason: text}
 		}
 		input, err := json.Marshal(map[string]any{"name": text, text: text, "args": many[:40], "stdin": text})
 		if err != nil {
@@ -238,7 +239,7 @@ func TestHostileText(t *testing.T) {
 		}
 		r := audit.Record{
 			Event: audit.Event(text), Session: text, Caller: text, Method: text, Tool: text, Skill: text, Digest: text, Input: input,
-			Decision: text, Rule: text, Answer: text, Granted: many, Outcome: audit.Outcome(text), Error: text, Status: text, Workspace: text,
+			Decision: text, Rule: text, Answer: text, Granted: many, Hosts: hosts, SecretsSent: many, Outcome: audit.Outcome(text), Error: text, Status: text, Workspace: text,
 			Artifacts: artifacts, Changes: []audit.Changes{{ID: text, Of: text, Applied: many, Conflicts: many, Refused: many}}, Backend: text, Tier: text,
 		}
 		if err := log.Append(r); err != nil {

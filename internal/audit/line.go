@@ -51,7 +51,13 @@ func (l *Log) bound(r *Record) {
 		*text = l.text(*text, maxTextBytes)
 	}
 	r.Workspace = l.text(shortHandles(r.Workspace), maxNameBytes)
-	r.Granted = l.texts(r.Granted)
+	r.Granted, r.SecretsSent = l.texts(r.Granted), l.texts(r.SecretsSent)
+	hosts := make([]Host, 0, len(r.Hosts))
+	for _, host := range r.Hosts {
+		host.Host, host.Reason = l.text(host.Host, maxTextBytes), l.text(host.Reason, maxNameBytes)
+		hosts = append(hosts, host)
+	}
+	r.Hosts = hosts
 	files := make([]File, 0, len(r.Artifacts))
 	for _, file := range r.Artifacts {
 		files = append(files, File{l.text(file.Path, maxTextBytes), file.Size, l.text(file.Digest, 2*maxNameBytes)})
@@ -98,7 +104,12 @@ func (r *Record) cut(limit int) {
 	if over := len(r.Artifacts) - limit; over > 0 {
 		r.Artifacts, r.ArtifactsOmitted = r.Artifacts[:limit], r.ArtifactsOmitted+over
 	}
-	r.Granted = r.Granted[:min(limit, len(r.Granted))]
+	r.Granted, r.SecretsSent = r.Granted[:min(limit, len(r.Granted))], r.SecretsSent[:min(limit, len(r.SecretsSent))]
+	kept := min(limit, len(r.Hosts))
+	for _, host := range r.Hosts[kept:] {
+		r.HostsOmitted += host.Requests + host.Refused
+	}
+	r.Hosts = r.Hosts[:kept]
 	r.Changes = slices.Clone(r.Changes[:min(limit, len(r.Changes))])
 	for i := range r.Changes {
 		r.Changes[i].cut(limit)

@@ -51,6 +51,12 @@ type Record struct {
 	// Granted is what a run was given besides its skill and workspace, such as
 	// "project review /home/me/work".
 	Granted []string `json:"granted,omitempty"`
+	// Hosts are those that a run asked for, and HostsOmitted how many requests
+	// there were for further ones. SecretsSent are the names of secrets whose
+	// values went to their hosts.
+	Hosts        []Host   `json:"hosts,omitempty"`
+	HostsOmitted int      `json:"hostsOmitted,omitempty"`
+	SecretsSent  []string `json:"secretsSent,omitempty"`
 	// Outcome says how it went.
 	Outcome Outcome `json:"outcome"`
 	// Error is the code of the error that the client got.
@@ -122,6 +128,18 @@ type File struct {
 	// Digest is "sha256:" and the hash in hexadecimal; empty for very large
 	// files.
 	Digest string `json:"digest,omitempty"`
+}
+
+// Host is what became of what a run asked of one host.
+type Host struct {
+	Host string `json:"host"`
+	Port int    `json:"port"`
+	// Requests were let through, and Refused were not, the last for Reason.
+	Requests int    `json:"requests,omitempty"`
+	Refused  int    `json:"refused,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	// Bytes are those sent and received.
+	Bytes int64 `json:"bytes,omitempty"`
 }
 
 // Changes is what became of the user's own files in one directory, to which

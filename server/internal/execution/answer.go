@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/access"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
@@ -51,6 +52,7 @@ var OutputSchema = json.RawMessage(`{
     "leftBehind": {"type": "array", "items": {"type": "string"}, "description": "Names of processes that still ran when the program had ended, and were ended then: what they offered is gone."},
     "leftBehindOmitted": {"type": "integer", "description": "How many more of them there were."},
     ` + shares.ReportSchema + `,
+    ` + access.ReportSchema + `,
     "sandbox": {"type": "object", "properties": {
       "backend": {"type": "string"}, "tier": {"type": "string"}, "notice": {"type": "string"}
     }, "required": ["backend", "tier", "notice"]},
@@ -79,11 +81,18 @@ type output struct {
 	LeftOmitted      int              `json:"leftBehindOmitted,omitempty"`
 	Sandbox          sandboxInfo      `json:"sandbox"`
 	Error            *failure.Failure `json:"error,omitempty"`
-	shares.Report
+	sharesReport
+	accessReport
 	// What is long comes last, so that a host that cuts loses only of it.
 	Stdout string `json:"stdout"`
 	Stderr string `json:"stderr"`
 }
+
+// What others report becomes a part of the output.
+type (
+	sharesReport = shares.Report
+	accessReport = access.Report
+)
 
 type artifact struct {
 	Path     string `json:"path"`
@@ -108,6 +117,7 @@ type ran struct {
 	inProject bool
 	result    sandbox.Result
 	shared    shares.Report
+	access    access.Report
 	// advice adds to what to do next where the run failed; longest says that no
 	// run may have more time.
 	advice  string
@@ -129,7 +139,8 @@ func answer(ws workspaces.Workspace, ran ran) *mcp.CallToolResult {
 		LeftOmitted:      result.LeftBehindOmitted,
 		Sandbox:          sandboxInfo{result.Info.Backend, result.Info.Tier, result.Info.Notice},
 		Error:            ran.failure(),
-		Report:           ran.shared,
+		sharesReport:     ran.shared,
+		accessReport:     ran.access,
 	}
 	if result.Status == sandbox.TimedOut && ran.longest {
 		out.Error.Hint = "No run may have more time: ask for less work at once."
@@ -274,7 +285,8 @@ func (o output) text() string {
 		}
 		fmt.Fprintf(&text, "ended with the program, %d %s that still ran: %s\n", n, noun, o.leftBehind())
 	}
-	o.Report.WriteText(&text)
+	o.sharesReport.WriteText(&text)
+	o.accessReport.WriteText(&text)
 	fmt.Fprintf(&text, "workspace %s, %d ms, ", o.Workspace, o.DurationMs)
 	if o.SkillDigest != "" {
 		fmt.Fprintf(&text, "skill %s, ", truncate.After(o.SkillDigest, shownDigest))

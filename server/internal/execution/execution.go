@@ -17,6 +17,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/project"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/access"
 	"github.com/skills-mcp/skills-mcp/server/internal/advice"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
@@ -33,7 +34,9 @@ type Runner struct {
 	Workspaces *workspace.Access
 	Copies     *staging.Copies
 	// Shares are the user's own directories; nil for none.
-	Shares       *shares.Access
+	Shares *shares.Access
+	// Access is what skills are granted; nil for nothing.
+	Access       *access.Access
 	Requirements *requirement.Finder
 	// Consent is what every run passes before it begins.
 	Consent *consent.Door
@@ -81,7 +84,15 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 			spec.Progress(missing)
 		}
 	}
+	granted, err := r.Access.Open(ctx, prepared.granted())
+	if err != nil {
+		return nil, err
+	}
+	defer granted.Close()
+	granted.Specify(spec)
+	spec.Redact = r.Access.Redaction()
 	result, report, err := r.runIn(ctx, ws, prepared.author(), spec)
+	granted.Close()
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +100,7 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 		"status", result.Status, "exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier,
 		"approval", approval.Outcome, "scope", approval.Scope)
 	ended := ran{
-		inProject: spec.InProject, digest: prepared.digest(), approval: approval, result: result, shared: report,
+		inProject: spec.InProject, digest: prepared.digest(), approval: approval, result: result, shared: report, access: granted.Report(),
 		advice: r.advice(ctx, prepared, result, report.Hidden), longest: prepared.longest,
 	}
 	record(ctx, ws, ended)

@@ -10,6 +10,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/access"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
@@ -44,6 +45,14 @@ func (run *prepared) author() shares.Author {
 		return shares.Author{}
 	}
 	return shares.Author{Skill: run.skill.Name, Dir: run.skill.Dir, Digest: run.digest()}
+}
+
+// granted is what may have been granted something; nothing where it is no skill.
+func (run *prepared) granted() access.Skill {
+	if run.skill == nil {
+		return access.Skill{}
+	}
+	return access.Skill{Skill: run.skill, Digest: run.copy.Digest, Copy: run.copy.Dir}
 }
 
 func (run *prepared) release() {

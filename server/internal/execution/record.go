@@ -23,6 +23,7 @@ func record(ctx context.Context, ws workspaces.Workspace, ran ran) {
 		}
 		r.ArtifactsOmitted = result.ArtifactsOmitted
 		r.Granted, r.Changes = ran.shared.Granted(), ran.shared.Record()
+		ran.access.Record(r)
 		if failed != nil {
 			r.Error = string(failed.Code)
 		}

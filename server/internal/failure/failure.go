@@ -75,6 +75,10 @@ var (
 	ChangesBusy        = meaning("changes_busy", "A program, or another apply, uses the change set.")
 	ChangesTooLarge    = meaning("changes_too_large", "The change set holds more than can be looked at or applied at once.")
 	ChangesUnusable    = meaning("changes_unusable", "The directory that the changes are about, or the one that keeps them, cannot be used as it is.")
+	SecretNotFound     = meaning("secret_not_found", "A secret that the skill is granted is not at its source: there is no such variable, file, program or entry.")
+	SecretFailed       = meaning("secret_source_failed", "The source of a secret that the skill is granted cannot be read.")
+	SecretTimeout      = meaning("secret_source_timeout", "The source of a secret that the skill is granted did not answer in time.")
+	SecretUnusable     = meaning("secret_unusable", "What the source of a secret holds cannot be a secret: it is empty, has several lines, or is too short or too long.")
 	Internal           = meaning("internal_error", "A fault of the server; its log says more.")
 )
 
