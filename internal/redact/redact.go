@@ -1,10 +1,27 @@
-// Package redact takes the values of secrets out of what leaves the process.
+// Package redact takes the values of secrets out of what leaves the process:
+// what programs write, answers, logs, the audit log.
+//
+// A value is found as it is, at any depth of JSON and other backslash escapes,
+// percent escapes and HTML entities in each other, in hexadecimal, and in base64 of
+// any text that holds it, wrapped to lines or not. In hexadecimal and base64,
+// which stay what can be decoded, asterisks take the place of its bytes;
+// anywhere else "[secret NAME]" takes its place, which JSON, HTML, terminals and
+// shells take for plain text. The rest of a text is not touched.
+//
+// The time that it takes grows with the text alone, whatever the text and however
+// many values there are; without values, nothing is looked at.
+//
+// It is against accidents: a program that has a value can write it in a
+// way that is not known here, one character a line or reversed. What a
+// program is not to have it must not be given.
 package redact
 
 import (
-	"bytes"
 	"io"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // MinBytes is the length of the shortest value that is taken out.
@@ -14,56 +31,68 @@ const MinBytes = 8
 // The zero value is empty and ready for use. It is safe for use by several
 // goroutines, and only grows.
 type Set struct {
-	mu     sync.RWMutex
-	values map[string]string // to their names
+	mu       sync.Mutex
+	secrets  []secret
+	compiled atomic.Pointer[matcher] // nil where there are none
 }
 
-// Add adds a value under the name that is shown in its place. Values shorter
-// than [MinBytes] bytes are not added, since they are in texts that have
-// nothing to do with them.
+// secret is a value, and what is written in its place.
+type secret struct {
+	value  string
+	marker string
+}
+
+// Add adds a value under the name that is shown in its place; of several names of
+// one value it is the first. Values shorter than [MinBytes] bytes are not
+// added, since they are in texts that have nothing to do with them.
 func (s *Set) Add(name, value string) {
+	if len(value) < MinBytes {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.values == nil {
-		s.values = map[string]string{}
+	if slices.ContainsFunc(s.secrets, func(known secret) bool { return known.value == value }) {
+		return
 	}
-	if len(value) >= MinBytes {
-		s.values[value] = name
+	s.secrets = append(s.secrets, secret{value, "[secret " + strings.Map(nameRune, name) + "]"})
+	s.compiled.Store(compile(s.secrets))
+}
+
+// nameRune keeps a marker what every format takes for plain text.
+func nameRune(c rune) rune {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-', c == '.':
+		return c
 	}
+	return '_'
 }
 
 // String returns a text without the values.
-func (s *Set) String(text string) string { return string(s.Bytes([]byte(text))) }
-
-// Bytes returns a text without the values: text itself where it has none.
-func (s *Set) Bytes(text []byte) []byte {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for value, name := range s.values {
-		text = bytes.ReplaceAll(text, []byte(value), []byte("[secret "+name+"]"))
+func (s *Set) String(text string) string {
+	m := s.compiled.Load()
+	if m == nil {
+		return text
+	}
+	if clean, changed := m.redact([]byte(text)); changed {
+		return string(clean)
 	}
 	return text
 }
 
-// JSON returns JSON whose strings are without the values, and which is valid
-// where text was.
-func (s *Set) JSON(text []byte) []byte { return s.Bytes(text) }
+// Bytes returns a text without the values: text itself where it has none.
+func (s *Set) Bytes(text []byte) []byte {
+	m := s.compiled.Load()
+	if m == nil {
+		return text
+	}
+	if clean, changed := m.redact(text); changed {
+		return clean
+	}
+	return text
+}
 
 // Writer returns a writer that passes on to w what is written to it, without the
-// values, also where they are split over several writes. Its Close passes on the
-// rest, and does not close w.
-func (s *Set) Writer(w io.Writer) io.WriteCloser { return &whole{set: s, w: w} }
-
-// whole keeps everything until it is closed.
-type whole struct {
-	set *Set
-	w   io.Writer
-	buf bytes.Buffer
-}
-
-func (b *whole) Write(p []byte) (int, error) { return b.buf.Write(p) }
-
-func (b *whole) Close() error {
-	_, err := b.w.Write(b.set.Bytes(b.buf.Bytes()))
-	return err
-}
+// values, also where they are split over several writes. It keeps back no more
+// than what can be the beginning of a value. Its Close passes on the rest, and
+// does not close w. It is used by one goroutine at a time.
+func (s *Set) Writer(w io.Writer) io.WriteCloser { return &writer{set: s, next: w} }
