@@ -74,6 +74,31 @@ func TestEscapesFromProject(t *testing.T) {
 	asNobodyToo(t)
 }
 
+// Nothing leads around the proxy of a program or changes what it is shown.
+func TestEscapesWithGrants(t *testing.T) {
+	testenv.Slow(t, "makes dozens of attempts with grants")
+	full, restricted := opener(local.Full)(t), opener(local.Restricted)(t)
+	defer full.Close()
+	defer restricted.Close()
+	open := []string{"share-lock-of-shown"}
+	if strings.Contains(restricted.Info().Notice, filesOfServer) {
+		open = append(open, "change-mode-in-shown", "change-mode-of-shown", "change-times-in-shown")
+	}
+	outcomes := escape.TryGrants(t, full, restricted)
+	for name, of := range outcomes {
+		if of[0] == escape.Open {
+			t.Errorf("%s is open in the full tier", name)
+		}
+		if (of[1] == escape.Open) != slices.Contains(open, name) && of[1] != escape.NotShown {
+			t.Errorf("%s is %s in the restricted tier", name, of[1])
+		}
+	}
+	if os.Geteuid() == 0 && len(open) == 1 {
+		escape.CompareTable(t, "../ESCAPES.md", *update, outcomes, "local, full", "local, restricted")
+	}
+	asNobodyToo(t)
+}
+
 // openInFull is what the full tier leaves open, as ESCAPES.md says.
 var openInFull = []string{"open-netlink", "learn-size-of-disk"}
 

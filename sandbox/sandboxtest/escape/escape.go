@@ -49,6 +49,9 @@ type Attempt struct {
 	Done  func(Victims) bool
 	// Limits are those of its run.
 	Limits sandbox.Limits
+	// Apart gives it, where it is made without a sandbox by root, a network of
+	// its own: it would take what is the machine's.
+	Apart bool
 }
 
 // Victims are what attempts are about.
@@ -67,6 +70,9 @@ type Victims struct {
 	// empty where the machine has none.
 	Address, Interface, Group string
 	AddressTCP                int
+	// Proxy is what takes the connections of a program that has a grant, and empty
+	// where it has none.
+	Proxy string
 	// Callback is a port of this machine that somebody keeps connecting to.
 	Callback int
 	// Stream and Datagram are paths of Unix sockets, Abstract is the name of

@@ -1,6 +1,7 @@
 package escape
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"strconv"
@@ -34,7 +35,7 @@ func networks() []Attempt {
 		{Name: "open-packet-socket", Try: socket(unix.AF_PACKET, unix.SOCK_RAW, 0), Root: true, Rare: true},
 		{Name: "open-vsock", Try: socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0), Rare: true},
 		{Name: "open-crypto-socket", Try: socket(unix.AF_ALG, unix.SOCK_SEQPACKET, 0), Rare: true},
-		{Name: "list-connections", Try: listConnections},
+		{Name: "list-connections", Try: func(v Victims) error { return listsConnection(v, "self") }},
 		{Name: "list-interfaces", Try: listInterfaces, Rare: true},
 		{Name: "learn-host-name", Try: learnHostName},
 	})
@@ -176,13 +177,13 @@ func sendByPair(v Victims) error {
 	return unix.Sendto(pair[0], []byte("out"), 0, &unix.SockaddrUnix{Name: v.Datagram})
 }
 
-func listConnections(v Victims) error {
-	table, err := os.ReadFile("/proc/net/tcp")
+// listsConnection finds the listener of a victim in the table of a process.
+func listsConnection(v Victims, process string) error {
+	table, err := os.ReadFile("/proc/" + process + "/net/tcp")
 	if err != nil {
 		return err
 	}
-	port := strings.ToUpper(strconv.FormatInt(int64(v.TCP), 16))
-	if !strings.Contains(string(table), ":"+strings.Repeat("0", 4-len(port))+port+" ") {
+	if !strings.Contains(string(table), fmt.Sprintf(":%04X ", v.TCP)) {
 		return errNotSecret
 	}
 	return nil

@@ -32,7 +32,7 @@ func probe(name, victims string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return exitBlocked
 	}
-	attempts := append(slices.Concat(Attempts(), projectAttempts()), control())
+	attempts := append(rows(), control(), controlOfGrants())
 	i := slices.IndexFunc(attempts, func(a Attempt) bool { return a.Name == name })
 	if i < 0 || attempts[i].Try == nil {
 		fmt.Fprintln(os.Stderr, "there is no such attempt")

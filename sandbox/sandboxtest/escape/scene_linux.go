@@ -22,6 +22,8 @@ import (
 type scene struct {
 	skill, workspace string
 	victims          Victims
+	// granted reports that attempts are made with grants.
+	granted bool
 	// prepare, if set, adds to what is staged what the attempt is in.
 	prepare func(*testing.T, *Victims) []sandbox.Share
 }

@@ -29,8 +29,15 @@ func Try(t *testing.T, backends ...sandbox.Backend) map[string][]Outcome {
 			t.Fatalf("the probe does not work in the tier %q, so that nothing can be shown: %s", backend.Info().Tier, said)
 		}
 	}
+	return s.try(t, Attempts(), backends)
+}
+
+// try makes attempts, first in a plain subprocess and then in each of the
+// backends.
+func (s *scene) try(t *testing.T, attempts []Attempt, backends []sandbox.Backend) map[string][]Outcome {
+	t.Helper()
 	outcomes := make(map[string][]Outcome)
-	for _, attempt := range Attempts() {
+	for _, attempt := range attempts {
 		shown, said := s.bare(t, attempt)
 		if !shown && !attempt.Rare && (!attempt.Root || os.Geteuid() == 0) {
 			t.Errorf("%s does not succeed without a sandbox, and shows nothing: %s", attempt.Name, said)
@@ -66,6 +73,9 @@ func (s *scene) bare(t *testing.T, attempt Attempt) (open bool, said string) {
 		command.Env = append(command.Env, name+"="+value)
 	}
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if attempt.Apart && os.Geteuid() == 0 {
+		command.SysProcAttr.Cloneflags = syscall.CLONE_NEWNET
+	}
 	out, err := command.CombinedOutput()
 	if command.Process != nil {
 		syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // nothing may be left
@@ -78,6 +88,9 @@ func (s *scene) bare(t *testing.T, attempt Attempt) (open bool, said string) {
 func (s *scene) contained(t *testing.T, backend sandbox.Backend, attempt Attempt) (open bool, said string) {
 	t.Helper()
 	victims, shares := s.stage(t)
+	if s.granted && backend.Info().Egress {
+		victims.Proxy = sandbox.ProxyAddress
+	}
 	spec := sandbox.Spec{
 		Shares: shares, Project: len(shares) > 0, InProject: len(shares) > 0,
 		SkillDir:  s.skill,
@@ -88,6 +101,9 @@ func (s *scene) contained(t *testing.T, backend sandbox.Backend, attempt Attempt
 	}
 	if attempt.Shell == "" {
 		spec.Script, spec.Args = probeName, []string{attempt.Name, encode(t, victims)}
+	}
+	if s.granted {
+		spec.Egress, spec.Show, spec.Path = closing{}, []string{victims.shown()}, []string{victims.shown()}
 	}
 	if spec.Limits.MemoryBytes == 0 {
 		spec.Limits.MemoryBytes = plenty
