@@ -50,7 +50,7 @@ var imports = map[string][]string{
 	"sandbox/internal":         {"sandbox", "sandbox/command"},
 	"sandbox/changes":          {"sandbox", "sandbox/changes/internal"},
 	"sandbox/changes/internal": {},
-	"sandbox/environments":     {"sandbox"},
+	"sandbox/environments":     {"sandbox", "sandbox/workspaces"},
 	"sandbox/egress":           {"sandbox"},
 	"sandbox/project":          {"sandbox"},
 	"sandbox/queue":            {"sandbox"},

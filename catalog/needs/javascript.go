@@ -118,7 +118,7 @@ func (f *finder) readLock(name string, dependencies map[string]string) {
 		return
 	}
 	for at, locked := range lock.Packages {
-		fromIndex := strings.HasPrefix(locked.Resolved, "https://") || strings.HasPrefix(locked.Resolved, "http://")
+		fromIndex := locked.Resolved == "" || strings.HasPrefix(locked.Resolved, "https://") || strings.HasPrefix(locked.Resolved, "http://")
 		if at != "" && (locked.Link || !fromIndex || locked.Integrity == "" || !strings.HasPrefix(at, "node_modules/")) {
 			f.note(Source{File: name}, fmt.Sprintf("the lock is not taken: %s is not from an index, by a digest", shown(at)))
 			return

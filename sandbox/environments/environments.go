@@ -9,32 +9,20 @@
 package environments
 
 import (
-	"context"
-	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
-// The conditions under which there is no environment.
-var (
-	// ErrNotPrepared means that no environment was made for what is wanted, or
-	// that the interpreter that it was made for is another now.
-	ErrNotPrepared = errors.New("not prepared")
-	// ErrNoEgress means that the sandbox can hold no list of hosts, so that
-	// nothing can be downloaded in it.
-	ErrNoEgress = errors.New("the sandbox cannot be limited to the hosts of the package index")
-	// ErrTooLarge means that the packages take more than [Store.MaxBytes].
-	ErrTooLarge = errors.New("the packages take too much space")
-	// ErrNoUV means that there is no program uv.
-	ErrNoUV = errors.New("there is no program uv")
+// Defaults of a [Store].
+const (
+	DefaultMaxBytes = 2 << 30
+	DefaultMaxFiles = 200_000
 )
-
-// DefaultMaxBytes is how large one environment may be, unpacked.
-const DefaultMaxBytes = 2 << 30
 
 // Store keeps environments. Its methods may be called from several goroutines
 // and processes at once.
@@ -45,7 +33,8 @@ type Store struct {
 	// Machine says where programs run, such as "local" or "docker" and the image:
 	// an environment is for one of them.
 	Machine string
-	// MaxBytes and MaxFiles bound one environment. Default [DefaultMaxBytes] and 200,000.
+	// MaxBytes and MaxFiles bound one environment. Default [DefaultMaxBytes] and
+	// [DefaultMaxFiles].
 	MaxBytes int64
 	MaxFiles int
 	// Logger may be nil.
@@ -91,6 +80,10 @@ type Environment struct {
 	Bytes    int64     `json:"bytes"`
 	Files    int       `json:"files"`
 	Packages []Package `json:"packages"`
+	// Kinds are "python" and "npm", those that it was made for.
+	Kinds []string `json:"kinds"`
+	// UV is the digest of the program uv that runs have with it, or empty.
+	UV string `json:"uv,omitempty"`
 
 	// Show, Path and Env are what a [sandbox.Spec] needs for programs to have it.
 	Show []string          `json:"-"`
@@ -116,27 +109,16 @@ type Request struct {
 	Egress    sandbox.Egress
 	EgressEnv map[string]string
 	Indexes   Indexes
-	// UV is the path of the program uv on this machine, or empty.
+	// UV is the path of the program uv on this machine, or empty; see [FindUV].
 	UV string
+	// Certificates is the path of a file with the certificates that indexes are
+	// trusted by, or empty for those of the sandbox.
+	Certificates string
+	// Workspaces is where it is made.
+	Workspaces *workspaces.Store
 	// ExcludeNewer leaves out what was published later: a date or time that uv
 	// understands, or empty.
 	ExcludeNewer string
 	// Progress, if set, is called with what is being done.
 	Progress func(line string)
 }
-
-// Find returns the environment for what is wanted, or [ErrNotPrepared].
-func (s *Store) Find(wanted Wanted) (*Environment, error) { return nil, ErrNotPrepared }
-
-// Prepare returns the environment for what is wanted, and makes it where it is
-// not there. Two that want the same at once make it once.
-func (s *Store) Prepare(ctx context.Context, request Request) (*Environment, error) {
-	return nil, ErrNotPrepared
-}
-
-// List returns all environments, those used last first.
-func (s *Store) List() ([]Environment, error) { return nil, nil }
-
-// Prune removes environments that no run has had for a time, and what was left
-// unfinished. It returns those that it removed. What runs keeps its files.
-func (s *Store) Prune(unused time.Duration) ([]Environment, error) { return nil, nil }
