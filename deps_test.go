@@ -48,6 +48,7 @@ var imports = map[string][]string{
 	"sandbox/internal":         {"sandbox", "sandbox/command"},
 	"sandbox/changes":          {"sandbox", "sandbox/changes/internal"},
 	"sandbox/changes/internal": {},
+	"sandbox/merged":           {"sandbox", "sandbox/internal"},
 	"sandbox/project":          {"sandbox"},
 	"sandbox/queue":            {"sandbox"},
 	"sandbox/workspaces":       {"sandbox", "sandbox/internal"},
@@ -88,7 +89,7 @@ var imports = map[string][]string{
 		"server/internal/requirement", "server/internal/skills", "server/internal/shares"},
 	"server/internal/advice": {"policy", "resources/...", "sandbox", "sandbox/command", "sandbox/project", "server/internal/display"},
 	// shares lends the user's directories to runs, and knows no skill.
-	"server/internal/shares": {"policy", "resources/contained", "sandbox", "sandbox/changes", "sandbox/project", "sandbox/workspaces",
+	"server/internal/shares": {"policy", "resources/contained", "sandbox", "sandbox/changes", "sandbox/merged", "sandbox/project", "sandbox/workspaces",
 		"server/internal/display", "server/internal/failure", "server/internal/request"},
 	"server/internal/publish": {"catalog", "resources/...", "server/internal/activation", "server/internal/display", "server/internal/failure",
 		"server/internal/recorder", "server/internal/request", "server/internal/router", "server/internal/skills", "server/internal/shares", "server/internal/workspace"},
