@@ -52,6 +52,7 @@ var imports = map[string][]string{
 	"sandbox/changes/internal": {},
 	"sandbox/environments":     {"sandbox", "sandbox/workspaces"},
 	"sandbox/egress":           {"sandbox"},
+	"sandbox/merged":           {"sandbox", "sandbox/internal"},
 	"sandbox/project":          {"sandbox"},
 	"sandbox/queue":            {"sandbox"},
 	"sandbox/workspaces":       {"sandbox", "sandbox/internal"},
@@ -96,7 +97,7 @@ var imports = map[string][]string{
 	// access knows what carries out what is granted, and nothing of runs besides.
 	"server/internal/access": {"catalog", "policy", "sandbox", "sandbox/egress", "sandbox/environments", "server/internal/display", "server/internal/failure"},
 	// shares lends the user's directories to runs, and knows no skill.
-	"server/internal/shares": {"policy", "resources/contained", "sandbox", "sandbox/changes", "sandbox/project", "sandbox/workspaces",
+	"server/internal/shares": {"policy", "resources/contained", "sandbox", "sandbox/changes", "sandbox/merged", "sandbox/project", "sandbox/workspaces",
 		"server/internal/display", "server/internal/failure", "server/internal/request"},
 	"server/internal/publish": {"catalog", "resources/...", "server/internal/activation", "server/internal/display", "server/internal/failure",
 		"server/internal/recorder", "server/internal/request", "server/internal/router", "server/internal/skills", "server/internal/shares", "server/internal/workspace"},

@@ -94,9 +94,9 @@ func (g *Grants) String() string {
 func (g *Grants) decide(request Request) Decision {
 	switch request.Op {
 	case OpRead:
-		return g.decidePath(reading, "Reading", request.Path)
+		return g.decidePath(reading, "Reading", request)
 	case OpWrite:
-		return g.decidePath(writing, "Writing", request.Path)
+		return g.decidePath(writing, "Writing", request)
 	case OpTool:
 		return g.decideTool(request.Tool, request.Argv, request.location())
 	case OpScript:
@@ -106,11 +106,11 @@ func (g *Grants) decide(request Request) Decision {
 	}
 }
 
-func (g *Grants) decidePath(f family, verb, name string) Decision {
-	if e := g.forPath(f, name); e != nil {
+func (g *Grants) decidePath(f family, verb string, request Request) Decision {
+	if e := g.forPath(f, request); e != nil {
 		return listed(e)
 	}
-	return deny(ruleNotListed, fmt.Sprintf("%s %s is not in the skill's allowed-tools.", verb, quote(name)),
+	return deny(ruleNotListed, fmt.Sprintf("%s %s is not in the skill's allowed-tools.", verb, quote(request.shownPath())),
 		g.hint(fmt.Sprintf("The author can add %s or %s(pattern).", f, f)))
 }
 
@@ -185,7 +185,7 @@ func (g *Grants) decideProgram(parsed program, at location) Decision {
 		used = append(used, e)
 	}
 	for _, file := range parsed.files {
-		e := g.forPath(writing, file)
+		e := g.forPath(writing, Request{Path: file})
 		if e == nil {
 			return deny(ruleRedirect, fmt.Sprintf("Redirecting to or from %s needs leave to write it.", quote(file)),
 				g.hint(redirectAdvice))
@@ -217,9 +217,9 @@ func (g *Grants) unlisted(parsed program, argv []string, at location) Decision {
 }
 
 // forPath returns the first entry that grants the path, or nil.
-func (g *Grants) forPath(f family, name string) *entry {
+func (g *Grants) forPath(f family, request Request) *entry {
 	for _, e := range g.entries {
-		if e.family == f && (e.whole || e.path.match(name)) {
+		if e.family == f && (e.whole || e.path.match(request)) {
 			return e
 		}
 	}

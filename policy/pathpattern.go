@@ -5,22 +5,29 @@ import (
 	"strings"
 )
 
-// pathPattern is the pattern of a reading or writing entry, one element per
-// path segment; "**" stands for any number of segments, none included.
-type pathPattern []string
+// pathPattern is the pattern of a reading or writing entry.
+type pathPattern struct {
+	// segments are one for each of the path; "**" stands for any number, none
+	// included.
+	segments []string
+	// absolute says that they are from the top of the file system: of a file in a
+	// directory of the user.
+	absolute bool
+}
 
 // parsePathPattern reads a pattern; fault is empty where it is usable.
 func parsePathPattern(text string) (p pathPattern, fault string) {
 	switch {
 	case strings.ContainsAny(text, `'"\`):
-		return nil, "quotes and backslashes mean nothing in a path pattern; ? stands for any one character"
+		return p, "quotes and backslashes mean nothing in a path pattern; ? stands for any one character"
 	case strings.HasPrefix(text, "!"):
-		return nil, "a pattern can only allow; there is no `!`"
-	case strings.HasPrefix(text, "//"), strings.HasPrefix(text, "~"):
-		return nil, "only paths inside the skill and the workspace can be allowed; write a relative one"
+		return p, "a pattern can only allow; there is no `!`"
+	case strings.HasPrefix(text, "~"):
+		return p, "a skill does not know the user's home directory; write a relative path, or //home/… from the top"
 	}
+	p.absolute = strings.HasPrefix(text, "//")
 	anchored := false
-	for _, anchor := range []string{"./", "/"} {
+	for _, anchor := range []string{"//", "./", "/"} {
 		if rest, ok := strings.CutPrefix(text, anchor); ok {
 			text, anchored = rest, true
 			break
@@ -29,25 +36,35 @@ func parsePathPattern(text string) (p pathPattern, fault string) {
 	if rest, ok := strings.CutSuffix(text, "/"); ok {
 		text = rest + "/**"
 	}
-	p = strings.Split(text, "/")
-	if len(p) == 1 && !anchored {
-		p = pathPattern{"**", text}
+	p.segments = strings.Split(text, "/")
+	if len(p.segments) == 1 && !anchored {
+		p.segments = []string{"**", text}
 	}
-	for i, segment := range p {
+	for i, segment := range p.segments {
 		switch segment {
 		case "", ".", "..":
-			return nil, "an empty, `.` or `..` path segment"
+			return p, "an empty, `.` or `..` path segment"
 		}
 		if segment != "**" {
-			p[i] = strings.ReplaceAll(segment, "[", `\[`) // no character classes
+			p.segments[i] = strings.ReplaceAll(segment, "[", `\[`) // no character classes
 		}
 	}
 	return p, ""
 }
 
-// match holds the pattern against a clean relative path.
-func (p pathPattern) match(name string) bool {
-	segments := strings.Split(name, "/")
+// match holds the pattern against the path of a request. A relative one is about
+// where the skill works: its own files, the workspace and the project, but no
+// other directory of the user.
+func (p pathPattern) match(r Request) bool {
+	if p.absolute {
+		return r.Dir != "" && p.matchPath(strings.TrimPrefix(path.Join(r.Dir, r.Path), "/"))
+	}
+	return (r.Dir == "" || r.InProject) && p.matchPath(r.Path)
+}
+
+// matchPath holds the segments against a clean relative path.
+func (p pathPattern) matchPath(name string) bool {
+	pattern, segments := p.segments, strings.Split(name, "/")
 	if name == "." {
 		segments = nil
 	}
@@ -55,10 +72,10 @@ func (p pathPattern) match(name string) bool {
 	retrySegment, retry := 0, 0 // after the last **, and the segment it takes next
 	for j < len(segments) {
 		switch {
-		case i < len(p) && p[i] == "**":
+		case i < len(pattern) && pattern[i] == "**":
 			i++
 			retrySegment, retry = i, j
-		case i < len(p) && matchSegment(p[i], segments[j]):
+		case i < len(pattern) && matchSegment(pattern[i], segments[j]):
 			i, j = i+1, j+1
 		case retrySegment > 0:
 			retry++
@@ -67,10 +84,10 @@ func (p pathPattern) match(name string) bool {
 			return false
 		}
 	}
-	for i < len(p) && p[i] == "**" {
+	for i < len(pattern) && pattern[i] == "**" {
 		i++
 	}
-	return i == len(p)
+	return i == len(pattern)
 }
 
 func matchSegment(pattern, segment string) bool {

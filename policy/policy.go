@@ -69,7 +69,10 @@
 // The pattern of a Read or Write entry is a subset of gitignore's: * and ?
 // within one path segment, ** over any number, a trailing slash for all that
 // is below. A pattern without a slash matches at any depth; a leading ./ or /
-// anchors it at the top of the skill or workspace.
+// anchors it at the top of the skill, the workspace or the project, of which all
+// a relative pattern holds. A leading // is the top of the file system, as Claude
+// Code has it: such a pattern holds for files of the user, in the project and
+// elsewhere. ~ is not known to a skill.
 package policy
 
 // Mode is how strictly a skill's allowed-tools are taken.

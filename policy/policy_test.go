@@ -296,3 +296,60 @@ func BenchmarkDecide(b *testing.B) {
 		})
 	}
 }
+
+// TestUsersFiles: a relative pattern holds in the project as it does in the
+// workspace, and one from the top for any of the user's files, and for nothing
+// else.
+func TestUsersFiles(t *testing.T) {
+	t.Parallel()
+	const project, share = "/home/ann/app", "/home/ann/data"
+	for _, test := range []struct {
+		declared         string
+		dir, path        string
+		inProject, allow bool
+	}{
+		{"Read(docs/**)", project, "docs/a/b.md", true, true},
+		{"Read(/docs/**)", project, "docs/a.md", true, true},
+		{"Read(docs/**)", project, "src/docs/a.md", true, false},
+		{"Read(*.md)", project, "src/docs/a.md", true, true},
+		{"Read(docs/**)", share, "docs/a.md", false, false},
+		{"Read(*.md)", share, "a.md", false, false},
+		{"Read", share, "a.md", false, true},
+		{"Read(**)", share, "a.md", false, true},
+		{"Read(//home/ann/data/*.md)", share, "a.md", false, true},
+		{"Read(//home/ann/data/)", share, "b/c/a.md", false, true},
+		{"Read(//home/*/data/**)", share, "b/c/a.md", false, true},
+		{"Read(//home/ann/data/*.md)", share, "b/a.md", false, false},
+		{"Read(//home/ann/app/docs/**)", project, "docs/a.md", true, true},
+		{"Read(//docs/**)", project, "docs/a.md", true, false},
+		{"Read(//docs/**)", "", "docs/a.md", false, false},
+		{"Read(//a.md)", "", "a.md", false, false},
+		{"Read(//home/ann/data)", share, ".", false, true},
+		{"Read(./*)", project, ".", true, false},
+		{"Read(//a[b]/**)", "/a[b]", "c", false, true},
+		{"Read(//a[b]/**)", "/ab", "c", false, false},
+	} {
+		for op, declared := range map[policy.Op]string{policy.OpRead: test.declared, policy.OpWrite: strings.Replace(test.declared, "Read", "Edit", 1)} {
+			if op == policy.OpWrite && test.path == "." {
+				continue
+			}
+			grants, faults := policy.Parse([]string{declared})
+			if len(faults) > 0 {
+				t.Fatal(faults)
+			}
+			request := policy.Request{Op: op, Path: test.path, Dir: test.dir, InProject: test.inProject}
+			decision := policy.Policy{}.Decide(grants, request)
+			if allow := decision.Effect == policy.Allow; allow != test.allow {
+				t.Errorf("%s: %+v is %s: %s", declared, request, decision.Effect, decision.Reason)
+			}
+		}
+	}
+	private := policy.Request{Op: policy.OpWrite, Path: ".skills-mcp/x"}
+	if d := (policy.Policy{}).Decide(nil, private); d.Effect != policy.Deny {
+		t.Errorf("the sandbox's own directory: %+v", d)
+	}
+	private.Dir, private.InProject = project, true // where other rules protect it
+	if d := (policy.Policy{}).Decide(nil, private); d.Effect != policy.Allow {
+		t.Errorf("a directory of that name of the user: %+v", d)
+	}
+}

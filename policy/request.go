@@ -12,8 +12,8 @@ type Op string
 
 // The operations that a skill can ask for.
 const (
-	OpRead   Op = "read"   // read or list a file of the skill: Request.Path
-	OpWrite  Op = "write"  // write a file of the workspace: Request.Path
+	OpRead   Op = "read"   // read or list a file of the skill, the workspace or the user: Request.Path
+	OpWrite  Op = "write"  // write a file of the workspace or the user: Request.Path
 	OpScript Op = "script" // run a script of the skill, no shell: Request.Argv
 	OpShell  Op = "shell"  // run a shell program: Request.Command
 	OpTool   Op = "tool"   // run a tools.json tool: Request.Tool, Request.Argv
@@ -30,8 +30,13 @@ const (
 type Request struct {
 	Op Op
 	// Path is clean, relative and slash-separated, at most 4 KiB; "." is
-	// the skill itself.
+	// the skill itself, or the directory that the path is in.
 	Path string
+	// Dir is the absolute path of the user's directory that Path is in, and
+	// InProject says that this is the project; empty for files of the skill and of
+	// the workspace.
+	Dir       string
+	InProject bool
 	// Argv is the script's path relative to the skill, or the tool's
 	// program, and the arguments. Without a shell in between, arguments are
 	// data: any bytes but NUL.
@@ -62,7 +67,7 @@ func (r Request) fault() *requestFault {
 		if r.Path == "." {
 			return malformed("The path names a directory.", "Give the path of a file.")
 		}
-		if inPrivateDir(r.Path) {
+		if r.Dir == "" && inPrivateDir(r.Path) {
 			return malformed(privateDir+" belongs to the sandbox.", "Write elsewhere in the workspace.")
 		}
 		return pathFault(r.Path)
@@ -82,6 +87,14 @@ func (r Request) fault() *requestFault {
 	}
 	return malformed(fmt.Sprintf("The operation %s is not known.", quote(string(r.Op))),
 		"The operations are read, write, script, shell and tool.")
+}
+
+// shownPath is the path as people know it.
+func (r Request) shownPath() string {
+	if r.Dir == "" || r.InProject {
+		return r.Path
+	}
+	return path.Join(r.Dir, r.Path)
 }
 
 func malformed(reason, hint string) *requestFault {

@@ -35,6 +35,17 @@ func (d *Dir) Open(name string) (*File, error) {
 	return f, nil
 }
 
+// NewFile returns a regular file that was opened otherwise, with the path that
+// readers know, for messages and its media type. [File.Close] closes it.
+func NewFile(file *os.File, path string) (*File, error) {
+	f := &File{dir: new(Dir), path: path, given: path, file: file}
+	var err error
+	if f.info, err = file.Stat(); err != nil {
+		return nil, f.dir.refusal(path, err)
+	}
+	return f, nil
+}
+
 // Close releases the file.
 func (f *File) Close() error {
 	if f.file == nil {

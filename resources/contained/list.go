@@ -18,6 +18,14 @@ type Entry struct {
 	Size int64
 }
 
+// NewEntry returns the line of a file or directory that was found otherwise.
+func NewEntry(path string, dir bool, size int64) Entry {
+	if dir {
+		return Entry{Path: path, Dir: true, MIME: directoryType}
+	}
+	return Entry{Path: path, MIME: new(Dir).listedType(path), Size: size}
+}
+
 // MaxEntries is how many entries a listing has.
 const MaxEntries = 1000
 
@@ -49,9 +57,9 @@ func (d *Dir) list(clean, given string, info fs.FileInfo, depth int) (entries []
 	}
 	first := smallest[Entry]{n: MaxEntries, compare: func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) }}
 	w := walk{dir: d, keep: MaxEntries, visit: func(clean string, info fs.FileInfo) error {
-		entry := Entry{Path: clean, Dir: true, MIME: directoryType}
-		if !info.IsDir() {
-			entry = Entry{Path: clean, MIME: d.listedType(clean), Size: info.Size()}
+		entry := NewEntry(clean, info.IsDir(), info.Size())
+		if !entry.Dir {
+			entry.MIME = d.listedType(clean)
 		}
 		if !first.add(entry) {
 			return errSkip

@@ -89,8 +89,11 @@ type Workspace struct {
 // Usage is what a workspace holds.
 type Usage = disk.Usage
 
-// Usage returns what the workspace holds, or that it is more than most.
-func (w Workspace) Usage(most Usage) Usage { return disk.MeasureAll(most, w.Dir, w.Private) }
+// Usage returns what the workspace holds, and further directories that count for
+// it, or that it is more than most.
+func (w Workspace) Usage(most Usage, others ...string) Usage {
+	return disk.MeasureAll(most, append([]string{w.Dir, w.Private}, others...)...)
+}
 
 // Acquire keeps the workspace from expiring until release is called, which must
 // happen once: it is leased while a run or a transfer uses it.

@@ -45,6 +45,16 @@ var ErrTooLarge = errors.New("too large for a copy")
 // these can be stored.
 var ErrNoChanges = errors.New("changes cannot be kept")
 
+// What else is wrong with a path, for [Open] and [Put].
+var (
+	// ErrOutside means that it leads out of the share.
+	ErrOutside = errors.New("leads out of the directory")
+	// ErrSpecial means that it leads to a device, FIFO or socket.
+	ErrSpecial = errors.New("neither a file nor a directory")
+	// ErrDirectory means that it leads to a directory, where a file is needed.
+	ErrDirectory = errors.New("a directory")
+)
+
 // Options are those of [Merge]. The zero value is ready to use.
 type Options struct {
 	// Entries and Bytes bound the copy. If zero, or greater than these,
@@ -67,4 +77,26 @@ type Lost struct {
 	// Unstored counts what cannot be read, is too deep, or is a hard link whose
 	// content may come from elsewhere.
 	Unstored int
+}
+
+// Edit is what [Put] makes of a file.
+type Edit struct {
+	// Limit is how many bytes the file may have that is there; if zero, it is not
+	// read.
+	Limit int64
+	// Check is called with the path that is written, which goes through no link,
+	// before anything is read, and whether nothing is there. Its error is that of
+	// Put.
+	Check func(path string, created bool) error
+	// Change returns the new bytes for those that there were, which are nil where
+	// there was no file. Its error is that of Put.
+	Change func(old []byte) ([]byte, error)
+}
+
+// Entry is a file or directory in a listing.
+type Entry struct {
+	// Path is relative to the share. Its bytes need not be UTF-8.
+	Path string
+	Dir  bool
+	Size int64 // of a file, in bytes
 }

@@ -105,6 +105,28 @@ func lockChanges(ctx context.Context, spec sandbox.Spec) (unlock func(), err err
 	return unlock, nil
 }
 
+// LockChanges waits until no run uses the directories of what programs change in
+// a share, as [sandbox.Share] has it, makes what is missing of them, and has them
+// for the caller until unlock is called. It fails when ctx ends.
+func LockChanges(ctx context.Context, share sandbox.Share) (unlock func(), err error) {
+	spec := sandbox.Spec{Shares: []sandbox.Share{share}}
+	if err := checkShares(spec); err != nil {
+		return nil, err
+	}
+	unlock, err = lockChanges(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	if err = checkLayers(share); err == nil {
+		err = prepareChanges(share)
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
 // whileBusy says that a run waits for another one, or that it does not.
 func whileBusy(spec sandbox.Spec) error {
 	if spec.NoWait {

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/skills-mcp/skills-mcp/policy/paths"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -79,7 +80,13 @@ type Options struct {
 	Store *changes.Store
 	// Env returns the environment that tools need in directories, such as git.
 	Env func(directories []string) map[string]string
+	// Wait is how long an edit waits for runs of the same workspace, and an apply
+	// for those that use the same set. If zero, [DefaultWait].
+	Wait time.Duration
 }
+
+// DefaultWait is the default of [Options.Wait].
+const DefaultWait = 20 * time.Second
 
 // Access lends directories. A nil Access lends none. It is safe for use by
 // several goroutines.
@@ -146,10 +153,9 @@ func (a *Access) Lend(ctx context.Context, ws workspaces.Workspace, by Author) (
 	directories, hasProject := a.directories(ctx)
 	lease.project, lease.env = hasProject, a.env(directories)
 	for i, of := range directories {
-		l := &loan{of: of, share: sandbox.Share{Path: of.Path, Access: sandbox.AccessRead}}
+		l := newLoan(of)
 		lease.loans = append(lease.loans, l)
-		target := changes.Target{Path: of.Path, Label: label(of, hasProject && i == 0), Skill: by.Skill, Workspace: ws.Handle, Files: of.Files}
-		if l.fault = a.lend(ctx, l, target, by); l.fault != nil {
+		if l.fault = a.lend(ctx, ctx, l, targetIn(ws, of, hasProject && i == 0, by), by); l.fault != nil {
 			l.end()
 			if ctx.Err() != nil {
 				lease.Release()
@@ -159,6 +165,15 @@ func (a *Access) Lend(ctx context.Context, ws workspaces.Workspace, by Author) (
 		}
 	}
 	return lease, nil
+}
+
+func newLoan(of Directory) *loan {
+	return &loan{of: of, share: sandbox.Share{Path: of.Path, Access: sandbox.AccessRead}}
+}
+
+// targetIn is what the change set of a workspace and a directory is about.
+func targetIn(ws workspaces.Workspace, of Directory, project bool, by Author) changes.Target {
+	return changes.Target{Path: of.Path, Label: label(of, project), Skill: by.Skill, Workspace: ws.Handle, Files: of.Files}
 }
 
 // env returns the environment that tools need in directories.
@@ -191,13 +206,19 @@ func label(of Directory, project bool) string {
 	return ""
 }
 
-func (a *Access) lend(ctx context.Context, l *loan, target changes.Target, by Author) error {
+// lend readies a loan. It waits for applies until the context wait ends.
+func (a *Access) lend(ctx, wait context.Context, l *loan, target changes.Target, by Author) error {
 	if l.of.Mode != Read {
-		if err := a.hold(ctx, l, target, by); err != nil {
+		if err := a.hold(wait, l, target, by); err != nil {
 			return err
 		}
 	}
 	// What the user changes from here on is a conflict: the view may be a copy.
+	return a.look(ctx, l)
+}
+
+// look has a loan show what is in the directory.
+func (a *Access) look(ctx context.Context, l *loan) error {
 	view, err := l.of.View.Acquire(ctx)
 	if err != nil {
 		return err

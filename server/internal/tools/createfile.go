@@ -7,8 +7,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 )
 
 // maxFileTextBytes is how long a text may be that a call brings, in bytes.
@@ -23,8 +25,8 @@ type createArguments struct {
 }
 
 func createFile(files *workspaceFiles) Tool {
-	definition := define("create_file", writes, "Create a file in the workspace",
-		"Create a file in the workspace with the given text, and the directories that lead to it. A file that is there is replaced.",
+	definition := define("create_file", writes, "Create a file",
+		"Create a file in the user's project, or in the workspace, with the given text, and the directories that lead to it. A file that is there is replaced. What is written in the project is held until applyChanges, and programs see it at once.",
 		0,
 		writtenPathArgument,
 		mcp.WithString("file_text", mcp.Required(),
@@ -32,6 +34,7 @@ func createFile(files *workspaceFiles) Tool {
 		whyArgument,
 		workspaceArgument,
 		forSkillArgument,
+		mcp.WithRawOutputSchema(writtenSchema),
 	)
 	return newTool(definition, files.create)
 }
@@ -42,19 +45,15 @@ func (f *workspaceFiles) create(ctx context.Context, arguments createArguments) 
 		return nil, failure.New(failure.TooLarge, "Make the file in parts, or with a program.",
 			"file_text has %d bytes, over the limit of %d", size, maxFileTextBytes)
 	}
-	path, err := f.writtenPath(ctx, arguments.Path, arguments.Workspace, arguments.Name)
+	t, err := f.target(ctx, arguments.Path, arguments.Workspace, arguments.Name)
 	if err != nil {
 		return nil, err
 	}
-	ws, err := f.workspaces.Get(ctx, path.handle)
+	ws, err := f.workspaces.Get(ctx, t.handle)
 	if err != nil {
 		return nil, err
 	}
-	var created bool
-	err = f.write(ws, size, func(dir *contained.Dir) (err error) {
-		created, err = dir.Write(path.file, []byte(arguments.FileText))
-		return err
-	})
+	created, report, err := f.put(ctx, ws, t, []byte(arguments.FileText))
 	if err != nil {
 		return nil, err
 	}
@@ -67,5 +66,17 @@ func (f *workspaceFiles) create(ctx context.Context, arguments createArguments) 
 	if lines == 1 {
 		noun = "line"
 	}
-	return writtenAnswer(ws, path.file, fmt.Sprintf("%s %s (%d %s, %s).\n", verb, display.Path(path.file), lines, noun, display.Size(int64(size)))), nil
+	return t.answer(ws, fmt.Sprintf("%s %s (%d %s, %s).\n", verb, display.Path(t.shown()), lines, noun, display.Size(int64(size))), report), nil
+}
+
+// put writes a file of these bytes.
+func (f *workspaceFiles) put(ctx context.Context, ws workspaces.Workspace, t target, data []byte) (created bool, report shares.Report, err error) {
+	if t.users != nil {
+		return f.writeUsers(ctx, ws, t, 0, func([]byte) ([]byte, error) { return data, nil })
+	}
+	err = f.write(ws, len(data), func(dir *contained.Dir) (err error) {
+		created, err = dir.Write(t.file, data)
+		return err
+	})
+	return created, report, err
 }

@@ -242,6 +242,11 @@ func listLevels(dir *contained.File, path string, levels int) (*mcp.CallToolResu
 	if err != nil {
 		return nil, err
 	}
+	return listing(path, entries, more), nil
+}
+
+// listing lists what is in a directory.
+func listing(path string, entries []contained.Entry, more bool) *mcp.CallToolResult {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Directory %s:\n", display.Path(path))
 	for _, entry := range entries {
@@ -261,5 +266,5 @@ func listLevels(dir *contained.File, path string, levels int) (*mcp.CallToolResu
 	if more {
 		text.WriteString("… and more; list a directory below it.\n")
 	}
-	return mcp.NewToolResultText(text.String()), nil
+	return mcp.NewToolResultText(text.String())
 }

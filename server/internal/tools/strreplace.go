@@ -12,8 +12,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 )
 
 const (
@@ -37,8 +39,8 @@ type replaceArguments struct {
 }
 
 func strReplace(files *workspaceFiles) Tool {
-	definition := define("str_replace", runs, "Edit a file of the workspace",
-		"Replace a text that occurs exactly once in a file of the workspace. View the file first; give enough of the text around the place to make it unique.",
+	definition := define("str_replace", runs, "Edit a file",
+		"Replace a text that occurs exactly once in a file of the user's project or of the workspace. View the file first; give enough of the text around the place to make it unique. What is written in the project is held until applyChanges, and programs see it at once.",
 		0,
 		writtenPathArgument,
 		mcp.WithString("old_str", mcp.Required(), mcp.MinLength(1),
@@ -48,6 +50,7 @@ func strReplace(files *workspaceFiles) Tool {
 		whyArgument,
 		workspaceArgument,
 		forSkillArgument,
+		mcp.WithRawOutputSchema(writtenSchema),
 	)
 	return newTool(definition, files.replace)
 }
@@ -57,23 +60,40 @@ func (f *workspaceFiles) replace(ctx context.Context, arguments replaceArguments
 	if err := edit.check(); err != nil {
 		return nil, err
 	}
-	path, err := f.writtenPath(ctx, arguments.Path, arguments.Workspace, arguments.Name)
+	t, err := f.target(ctx, arguments.Path, arguments.Workspace, arguments.Name)
 	if err != nil {
 		return nil, err
 	}
-	ws, err := f.workspaces.GetUsed(ctx, path.handle)
-	if err != nil {
-		return nil, err
-	}
-	edit.file = display.Path(path.file)
-	err = f.write(ws, len(edit.new)-len(edit.old), func(dir *contained.Dir) error {
-		return dir.Edit(path.file, maxEditedBytes, edit.apply)
-	})
+	edit.file = display.Path(t.shown())
+	ws, report, err := f.edit(ctx, t, &edit)
 	if err != nil {
 		return nil, err
 	}
 	f.skills.Log.Info("file written", "tool", "str_replace", "skill", arguments.Name, "why", shownWhy(arguments.Description))
-	return writtenAnswer(ws, path.file, edit.shown()), nil
+	return t.answer(ws, edit.shown(), report), nil
+}
+
+// edit replaces a text in a file that is there.
+func (f *workspaceFiles) edit(ctx context.Context, t target, edit *replacement) (ws workspaces.Workspace, report shares.Report, err error) {
+	if t.users == nil {
+		if ws, err = f.workspaces.GetUsed(ctx, t.handle); err != nil {
+			return ws, report, err
+		}
+		err = f.write(ws, len(edit.new)-len(edit.old), func(dir *contained.Dir) error {
+			return dir.Edit(t.file, maxEditedBytes, edit.apply)
+		})
+		return ws, report, err
+	}
+	if ws, err = f.workspaces.Get(ctx, t.handle); err != nil {
+		return ws, report, err
+	}
+	_, report, err = f.writeUsers(ctx, ws, t, maxEditedBytes, func(old []byte) ([]byte, error) {
+		if old == nil {
+			return nil, contained.Refuse(contained.NotFound, t.shown(), "does not exist")
+		}
+		return edit.apply(old)
+	})
+	return ws, report, err
 }
 
 // replacement replaces one text in a file by another.

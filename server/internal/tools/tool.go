@@ -52,7 +52,7 @@ func Basic(rooms Rooms) []Tool {
 type Toolset string
 
 // ToolsetWorkspace has view, create_file, str_replace and bash_tool, by which
-// a model works on the files of a workspace itself.
+// a model works on the user's files and those of a workspace itself.
 const ToolsetWorkspace Toolset = "workspace"
 
 // ParseToolset returns the toolset of a name.
@@ -65,7 +65,7 @@ func ParseToolset(name string) (Toolset, error) {
 
 // Tools returns the tools of a set, which need workspaces.
 func (t Toolset) Tools(rooms Rooms) []Tool {
-	files := &workspaceFiles{skills: rooms.Skills, workspaces: rooms.Workspaces, runner: rooms.Runner}
+	files := &workspaceFiles{skills: rooms.Skills, workspaces: rooms.Workspaces, shares: rooms.Shares, runner: rooms.Runner}
 	return []Tool{view(files), createFile(files), strReplace(files), bash(rooms.Runner)}
 }
 
@@ -119,5 +119,5 @@ var (
 	whyArgument = mcp.WithString("description", mcp.MaxLength(10_000),
 		mcp.Description("Why this is done."))
 	writtenPathArgument = mcp.WithString("path", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(8192),
-		mcp.Description("Path of the file: relative to the workspace, as programs see it (/workspace/…), or a workspace:// URI."))
+		mcp.Description("Path of the file: relative to the user's project, or where there is none to the workspace; as programs see it (an absolute path of the user's, or /workspace/…); or a workspace:// URI."))
 )

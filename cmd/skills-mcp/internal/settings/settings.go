@@ -81,7 +81,7 @@ func (s *Settings) Register(flags *pflag.FlagSet, backends []string, help string
 	flags.String("allowed-tools", string(policy.Enforce),
 		"`MODE` in which skills' allowed-tools are taken: enforce, or log (what is\nnot listed is allowed, and logged)")
 	flags.StringSlice("toolsets", nil,
-		"`SETS` of further tools, separated by commas: workspace (view, create_file,\nstr_replace and bash_tool, to work on files of a workspace)")
+		"`SETS` of further tools, separated by commas: workspace (view, create_file,\nstr_replace and bash_tool, to work on files of the project\nand of a workspace)")
 	flags.Bool("strict", false,
 		"leave out every skill that the Agent Skills reference validator rejects")
 	flags.StringArray("pin", nil,
