@@ -37,7 +37,7 @@ func (s *Server) Call(ctx context.Context, tool string, arguments json.RawMessag
 		StructuredContent json.RawMessage
 		IsError           bool
 	}
-	if err := json.Unmarshal(encoded, &answer); err != nil {
+	if err := json.Unmarshal(s.opts.Redact.JSON(encoded), &answer); err != nil {
 		return Called{}, err
 	}
 	called := Called{Structured: answer.StructuredContent, IsError: answer.IsError}

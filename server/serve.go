@@ -23,7 +23,7 @@ const expiryInterval = time.Minute
 // where the server is serving another stdio client.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer s.everyMinute(ctx, func() {})()
-	return stdio.Serve(ctx, s.router, &s.subscriptions, in, out)
+	return stdio.Serve(ctx, s.router, &s.subscriptions, in, s.opts.Redact.JSONWriter(out))
 }
 
 // Serve serves clients on a listener until ctx ends: streamable HTTP at
@@ -34,7 +34,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, allowedHosts 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	clients := web.New(ctx, web.Options{
-		Router: s.router, Subscriptions: &s.subscriptions, AllowedHosts: allowedHosts, Now: s.opts.Now, Log: s.log,
+		Router: s.router, Subscriptions: &s.subscriptions, AllowedHosts: allowedHosts, Redact: s.opts.Redact, Now: s.opts.Now, Log: s.log,
 	})
 	defer s.everyMinute(ctx, clients.Expire)()
 	return clients.Serve(listener)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
+	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
@@ -97,6 +98,9 @@ type Options struct {
 	// Audit is where every call of a tool, and every reading of a skill by another
 	// way, is recorded. If nil, it is nowhere. The caller closes it.
 	Audit *audit.Log
+	// Redact is the values of secrets, which are taken out of all that clients and
+	// callers get. If nil, there are none.
+	Redact *redact.Set
 	// Now is the clock by which idle sessions expire. If nil, it is [time.Now].
 	Now func() time.Time
 	// Logger receives what happens. If nil, nothing is logged.

@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
+	"github.com/skills-mcp/skills-mcp/internal/redact"
 )
 
 func main() {
@@ -23,9 +25,12 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the whole program on the given streams.
+// run is the whole program on the given streams, on which it writes no value of a
+// secret that it has read.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	command := newRootCommand()
+	secrets := &redact.Set{}
+	stdout, stderr = terminal.Redacted(stdout, secrets), terminal.Redacted(stderr, secrets)
+	command := newRootCommand(secrets)
 	command.SetArgs(args)
 	command.SetIn(stdin)
 	command.SetOut(stdout)

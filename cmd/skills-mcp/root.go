@@ -12,6 +12,8 @@ import (
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/backends"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
+	"github.com/skills-mcp/skills-mcp/internal/redact"
 )
 
 const rootLong = `skills-mcp turns folders of Agent Skills (SKILL.md plus scripts, references and
@@ -40,8 +42,9 @@ const rootExample = `  # Register with Claude Code, default folders
   # See what a model would see
   skills-mcp call activate name=my-skill arguments="the quarterly report"`
 
-func newRootCommand() *cobra.Command {
-	flags := &settings.Settings{}
+// newRootCommand returns the program, which adds the secrets that it reads to a set.
+func newRootCommand(secrets *redact.Set) *cobra.Command {
+	flags := &settings.Settings{Redact: secrets}
 	command := &cobra.Command{
 		Use:           "skills-mcp [flags] [ROOT...]",
 		Short:         "Serve folders of Agent Skills to any MCP host",
@@ -78,7 +81,7 @@ func serveStdio(command *cobra.Command, flags *settings.Settings, roots []string
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
 	return runtime.whileWatching(ctx, func(ctx context.Context) error {
-		err := runtime.server.ServeStdio(ctx, command.InOrStdin(), command.OutOrStdout())
+		err := runtime.server.ServeStdio(ctx, command.InOrStdin(), terminal.Unredacted(command.OutOrStdout()))
 		if errors.Is(err, context.Canceled) {
 			return nil
 		}

@@ -88,6 +88,7 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 		Limits:      s.RunLimits,
 		CompatIndex: s.CompatIndex,
 		Audit:       r.audit,
+		Redact:      s.Redact,
 		Logger:      r.log,
 	})
 	return r, err

@@ -3,13 +3,14 @@ package redact
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 )
 
 // JSON returns JSON, of any number of values, whose strings and keys are without
 // the values, and which is valid where it was; its numbers and all else are not
 // touched. What is no JSON is treated as [Set.Bytes] does.
 func (s *Set) JSON(text []byte) []byte {
-	m := s.compiled.Load()
+	m := s.matcher()
 	if m == nil {
 		return text
 	}
@@ -36,6 +37,24 @@ func (s *Set) JSON(text []byte) []byte {
 		return text
 	}
 	return append(out, text[done:]...)
+}
+
+// JSONWriter returns a writer that passes on to w what [Set.JSON] makes of what
+// is written to it. Each write is of whole values of JSON. It can be used by
+// several goroutines where w can.
+func (s *Set) JSONWriter(w io.Writer) io.Writer { return jsonWriter{s, w} }
+
+type jsonWriter struct {
+	set  *Set
+	next io.Writer
+}
+
+// Write implements [io.Writer].
+func (w jsonWriter) Write(p []byte) (int, error) {
+	if _, err := w.next.Write(w.set.JSON(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // endOfString returns the end of a string that begins with a quote.

@@ -28,8 +28,8 @@ import (
 const MinBytes = 8
 
 // Set is the values that are to leave this process nowhere, with their names.
-// The zero value is empty and ready for use. It is safe for use by several
-// goroutines, and only grows.
+// The zero value is empty and ready for use, and so is nil, but to add to. It is
+// safe for use by several goroutines, and only grows.
 type Set struct {
 	mu       sync.Mutex
 	secrets  []secret
@@ -58,6 +58,14 @@ func (s *Set) Add(name, value string) {
 	s.compiled.Store(compile(s.secrets))
 }
 
+// matcher returns what finds the values, or nil where there are none.
+func (s *Set) matcher() *matcher {
+	if s == nil {
+		return nil
+	}
+	return s.compiled.Load()
+}
+
 // nameRune keeps a marker what every format takes for plain text.
 func nameRune(c rune) rune {
 	switch {
@@ -69,7 +77,7 @@ func nameRune(c rune) rune {
 
 // String returns a text without the values.
 func (s *Set) String(text string) string {
-	m := s.compiled.Load()
+	m := s.matcher()
 	if m == nil {
 		return text
 	}
@@ -81,7 +89,7 @@ func (s *Set) String(text string) string {
 
 // Bytes returns a text without the values: text itself where it has none.
 func (s *Set) Bytes(text []byte) []byte {
-	m := s.compiled.Load()
+	m := s.matcher()
 	if m == nil {
 		return text
 	}

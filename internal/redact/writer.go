@@ -12,7 +12,7 @@ type writer struct {
 
 // Write implements [io.Writer].
 func (w *writer) Write(p []byte) (int, error) {
-	m := w.set.compiled.Load()
+	m := w.set.matcher()
 	if m == nil {
 		return w.next.Write(p)
 	}

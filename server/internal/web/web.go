@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
@@ -31,6 +32,8 @@ type Options struct {
 	Subscriptions *client.Subscriptions
 	// AllowedHosts are hosts other than loopback that Host and Origin may name.
 	AllowedHosts []string
+	// Redact is what no answer may hold. If nil, there is nothing.
+	Redact *redact.Set
 	// Now is the clock by which idle sessions expire.
 	Now func() time.Time
 	Log *slog.Logger
@@ -63,7 +66,7 @@ func New(ctx context.Context, opts Options) *Server {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, "ok\n")
 	})
-	return &Server{handler: onlyFrom(opts.AllowedHosts, mux), sessions: endpoint.sessions, ctx: ctx}
+	return &Server{handler: redacted(opts.Redact, onlyFrom(opts.AllowedHosts, mux)), sessions: endpoint.sessions, ctx: ctx}
 }
 
 // Expire ends sessions that have been idle for too long. It is to be called

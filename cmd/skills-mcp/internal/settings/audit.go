@@ -98,7 +98,8 @@ func (s *Settings) OpenAudit(log *slog.Logger) (*audit.Log, error) {
 		return nil, err
 	}
 	opened, err := audit.Open(audit.Options{
-		Dir: dir, MaxBytes: s.Audit.MaxSize, MaxFiles: s.Audit.MaxFiles, OnFailure: audit.OnFailure(s.Audit.Failure), Logger: log,
+		Dir: dir, MaxBytes: s.Audit.MaxSize, MaxFiles: s.Audit.MaxFiles, OnFailure: audit.OnFailure(s.Audit.Failure),
+		Redact: s.Redact.String, Logger: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w; name another directory with --audit=DIR, or use --audit=off", err)

@@ -16,6 +16,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/internal/config"
+	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/policy/approval"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -36,6 +37,9 @@ type Settings struct {
 	Unrecorded bool
 	// Quiet has only errors logged where nothing is said of it.
 	Quiet bool
+	// Redact is what this process writes nowhere: the values of secrets that it
+	// has read.
+	Redact *redact.Set
 
 	*config.Effective // after read
 }
@@ -106,7 +110,9 @@ func (s *Settings) Register(flags *pflag.FlagSet, backends []string, help string
 
 // Again returns settings of the same command line, to be read for the project
 // of somebody else.
-func (s *Settings) Again() *Settings { return &Settings{flags: s.flags, file: s.file} }
+func (s *Settings) Again() *Settings {
+	return &Settings{flags: s.flags, file: s.file, Redact: s.Redact}
+}
 
 // Read reads the configuration: the file, variables, flags and ROOT arguments,
 // and what the project's file narrows. Where that one cannot be used, the

@@ -14,7 +14,7 @@ import (
 
 // Is reports whether what is written is shown on a terminal.
 func Is(out io.Writer) bool {
-	file, ok := out.(*os.File)
+	file, ok := Unredacted(out).(*os.File)
 	return ok && isTerminalFd(file.Fd())
 }
 
