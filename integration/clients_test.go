@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // modern is the protocol revision without an initialize handshake.
@@ -127,17 +128,72 @@ func typeScript() []client {
 }
 
 // forEach runs a test once for each of the clients, in parallel. It skips
-// those that are not installed.
+// those that are not installed, and leaves to all variants those that show
+// nothing that the others do not.
 func forEach(t *testing.T, clients []client, test func(t *testing.T, c client)) {
 	t.Parallel()
+	enough := pairs(clients)
 	for _, c := range clients {
 		t.Run(c.name(), func(t *testing.T) {
 			t.Parallel()
+			if !slices.Contains(enough, c.name()) {
+				testenv.Variant(t, "another pair of a transport and an era that this client has in others")
+			}
 			if c.requires != "" {
 				require(t, c.requires)
 			}
 			test(t, c)
 		})
+	}
+}
+
+// pairs returns the names of as many of the clients as show every library over
+// each of its transports and in each of its eras, and every transport in each era.
+func pairs(clients []client) (names []string) {
+	shown := map[[2]string]bool{} // pairs
+	for len(names) < len(clients) {
+		best, most := client{}, 0
+		for _, c := range clients {
+			if n := len(c.pairs(shown)); n > most {
+				best, most = c, n
+			}
+		}
+		if most == 0 {
+			break
+		}
+		for _, pair := range best.pairs(shown) {
+			shown[pair] = true
+		}
+		names = append(names, best.name())
+	}
+	return names
+}
+
+// pairs returns those of what a client is that are not shown yet.
+func (c client) pairs(shown map[[2]string]bool) [][2]string {
+	return slices.DeleteFunc([][2]string{{c.library.name, c.transport}, {c.library.name, c.era()}, {c.transport, c.era()}},
+		func(pair [2]string) bool { return shown[pair] })
+}
+
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	all := clients()
+	names := pairs(all)
+	if len(names) >= len(all) {
+		t.Errorf("%d of %d clients are needed", len(names), len(all))
+	}
+	shown := map[[2]string]bool{}
+	for _, c := range all {
+		if slices.Contains(names, c.name()) {
+			for _, pair := range c.pairs(nil) {
+				shown[pair] = true
+			}
+		}
+	}
+	for _, c := range all {
+		if left := c.pairs(shown); len(left) > 0 {
+			t.Errorf("%s: %q is not shown", c.name(), left)
+		}
 	}
 }
 

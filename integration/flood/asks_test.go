@@ -6,10 +6,16 @@ import (
 	"maps"
 	"sync"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
-// asked is how many requests a flood has, pings and cancellations apart.
-const asked = 2000
+// A flood has so many requests, pings and cancellations apart: many times what the
+// server does at once, and what it lets wait.
+const (
+	someAsked = 600
+	allAsked  = 2000
+)
 
 // ask is one request of a flood.
 type ask struct {
@@ -22,7 +28,8 @@ type ask struct {
 
 // asks are the requests of a flood. Programs that last have the marker on
 // their command line.
-func asks(marker string) []ask {
+func asks(t testing.TB, marker string) []ask {
+	t.Helper()
 	tool := func(name string, arguments map[string]any) ask {
 		return ask{method: "tools/call", params: map[string]any{"name": name, "arguments": arguments}}
 	}
@@ -42,6 +49,7 @@ func asks(marker string) []ask {
 		tool("activate", map[string]any{"name": "missing"}), of("no/such/method", nil),
 		of("resources/read", map[string]any{"uri": 5}), of("resources/list", nil),
 	}
+	asked := testenv.Rounds(t, someAsked, allAsked)
 	all := make([]ask, 0, asked)
 	for len(all) < asked {
 		all = append(all, kinds[len(all)%len(kinds)])

@@ -213,7 +213,7 @@ func TestHTTP(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			w, marker := serve(t, e), newMarker()
-			all := asks(marker)
+			all := asks(t, marker)
 			w.ping(t, closed())
 			files := openFiles(t, w.Process)
 			w.flood(t, all)
@@ -232,7 +232,7 @@ func TestHTTP(t *testing.T) {
 func TestHTTPGoroutines(t *testing.T) {
 	t.Parallel()
 	w, marker := serve(t, modern), newMarker()
-	w.flood(t, asks(marker))
+	w.flood(t, asks(t, marker))
 	program.Eventually(t, "all programs are gone", func() bool { return !running(t, marker) })
 	w.ping(t, closed())
 	checkGoroutines(t, w.Process)
@@ -244,7 +244,7 @@ func BenchmarkHTTP(b *testing.B) {
 			var pings []time.Duration
 			for b.Loop() {
 				w := serve(b, e)
-				pings = append(pings, w.flood(b, asks(newMarker()))...)
+				pings = append(pings, w.flood(b, asks(b, newMarker()))...)
 				w.Stop(b)
 			}
 			report(b, pings)

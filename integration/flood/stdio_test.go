@@ -139,7 +139,7 @@ func TestStdio(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			l, marker := dial(t, e), newMarker()
-			all := asks(marker)
+			all := asks(t, marker)
 			files := openFiles(t, l.Process)
 			l.flood(t, all)
 			checkSettled(t, l.Process, marker, files)
@@ -157,7 +157,7 @@ func TestStdio(t *testing.T) {
 func TestStdioEnds(t *testing.T) {
 	t.Parallel()
 	l, marker := dial(t, legacy), newMarker()
-	for id, one := range asks(marker) {
+	for id, one := range asks(t, marker) {
 		l.send(t, l.era.message(t, id, one.method, one.params))
 	}
 	l.Stdin.Close()
@@ -169,7 +169,7 @@ func TestStdioEnds(t *testing.T) {
 func TestStdioGoroutines(t *testing.T) {
 	t.Parallel()
 	l, marker := dial(t, legacy), newMarker()
-	l.flood(t, asks(marker))
+	l.flood(t, asks(t, marker))
 	program.Eventually(t, "all programs are gone", func() bool { return !running(t, marker) })
 	l.ping(t, closed())
 	checkGoroutines(t, l.Process)
@@ -181,7 +181,7 @@ func BenchmarkStdio(b *testing.B) {
 			var pings []time.Duration
 			for b.Loop() {
 				l := dial(b, e)
-				pings = append(pings, l.flood(b, asks(newMarker()))...)
+				pings = append(pings, l.flood(b, asks(b, newMarker()))...)
 				l.Stdin.Close()
 				l.ExitCode(b)
 			}

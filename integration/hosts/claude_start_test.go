@@ -126,12 +126,12 @@ func TestClaudeCodeExpandsPrompts(t *testing.T) {
 		prompt string
 		want   []string
 	}{
-		{"/mcp__skills__greet Ada", []string{"Greet Ada. Then say goodbye to Ada.", `<skill_content name="greet">`, "<skill_runtime>"}},
 		{"/mcp__skills__plain Ada", []string{"Only this.", "ARGUMENTS: Ada"}},
 		{"/mcp__skills__plain", []string{"Only this."}},
 		// Claude Code splits at spaces and drops what the prompt has no
 		// argument for, but shows the model the whole line.
-		{"/mcp__skills__greet Ada Lovelace", []string{"Greet Ada", "<command-args>Ada Lovelace</command-args>"}},
+		{"/mcp__skills__greet Ada Lovelace", []string{"Greet Ada. Then say goodbye to Ada.", `<skill_content name="greet">`, "<skill_runtime>",
+			"<command-args>Ada Lovelace</command-args>"}},
 	}
 	for _, test := range tests {
 		t.Run(test.prompt, func(t *testing.T) {

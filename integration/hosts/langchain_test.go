@@ -99,17 +99,7 @@ func (o outcome) text() string {
 	return strings.Join(texts, "")
 }
 
-// forEachAdapter runs a test with LangChain in every way, over the roots given.
-func forEachAdapter(t *testing.T, test func(t *testing.T, l *langchain), roots ...string) {
-	t.Parallel()
-	for _, a := range adapters {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			test(t, a.start(t, roots...))
-		})
-	}
-}
-
+// start starts LangChain with a server, over the roots given.
 func (a adapter) start(t *testing.T, roots ...string) *langchain {
 	t.Helper()
 	require(t, a.language)

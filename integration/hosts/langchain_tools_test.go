@@ -10,17 +10,25 @@ import (
 	"testing"
 )
 
-// Every tool is a LangChain tool, and each gives what it should.
-func TestLangChainInvokesEveryTool(t *testing.T) {
-	forEachAdapter(t, func(t *testing.T, l *langchain) {
-		checkLangChainTools(t, l)
-		checkLangChainReads(t, l)
-		checkLangChainRuns(t, l)
-	}, sampleRoot(t))
+// In every way in which LangChain speaks to a server, every tool is a LangChain
+// tool, and each gives what it should.
+func TestLangChain(t *testing.T) {
+	t.Parallel()
+	for _, a := range adapters {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			l := a.start(t, sampleRoot(t), writeNotes(t))
+			t.Run("tools", l.testTools)
+			t.Run("reads", l.testReads)
+			t.Run("runs", l.testRuns)
+			t.Run("arguments", l.testArguments)
+			t.Run("together and in turn", l.testTogetherAndInTurn)
+			t.Run("errors", l.testErrors)
+		})
+	}
 }
 
-func checkLangChainTools(t *testing.T, l *langchain) {
-	t.Helper()
+func (l *langchain) testTools(t *testing.T) {
 	var loaded []string
 	for _, tool := range l.tools {
 		loaded = append(loaded, tool.Name)
@@ -39,8 +47,7 @@ func checkLangChainTools(t *testing.T, l *langchain) {
 	}
 }
 
-func checkLangChainReads(t *testing.T, l *langchain) {
-	t.Helper()
+func (l *langchain) testReads(t *testing.T) {
 	found := l.one(t, invocation{Tool: "findSkills", Input: map[string]any{"query": "what went wrong in this log"}})
 	if !strings.HasPrefix(found.text(), "- log-triage: ") {
 		t.Errorf("findSkills: %s", found.text())
@@ -68,8 +75,7 @@ func checkLangChainReads(t *testing.T, l *langchain) {
 	}
 }
 
-func checkLangChainRuns(t *testing.T, l *langchain) {
-	t.Helper()
+func (l *langchain) testRuns(t *testing.T) {
 	result := l.one(t, invocation{"exec", map[string]any{
 		"name": triage, "script": "scripts/triage.sh", "args": []string{"assets/sample.log"},
 	}, true})
@@ -103,9 +109,9 @@ func writeNotes(t *testing.T) (root string) {
 	return root
 }
 
-// What the user said takes every placeholder's place, or comes after the
-// instructions that have none.
-func TestLangChainSubstitutesArguments(t *testing.T) {
+// testArguments: what the user said takes every placeholder's place, or comes
+// after the instructions that have none.
+func (l *langchain) testArguments(t *testing.T) {
 	tests := []struct {
 		skill     string
 		arguments any // nil for none
@@ -120,51 +126,47 @@ func TestLangChainSubstitutesArguments(t *testing.T) {
 		{"plain", "Ada", []string{"Only this.\n\nARGUMENTS: Ada\n"}, "$"},
 		{"plain", nil, []string{"Only this.\n"}, "ARGUMENTS"},
 	}
-	forEachAdapter(t, func(t *testing.T, l *langchain) {
-		var calls []invocation
-		for _, test := range tests {
-			input := map[string]any{"name": test.skill}
-			if test.arguments != nil {
-				input["arguments"] = test.arguments
-			}
-			calls = append(calls, invocation{Tool: "activate", Input: input})
+	var calls []invocation
+	for _, test := range tests {
+		input := map[string]any{"name": test.skill}
+		if test.arguments != nil {
+			input["arguments"] = test.arguments
 		}
-		for i, result := range l.invoke(t, calls...) {
-			body, _, _ := strings.Cut(result.text(), "<skill_runtime>")
-			for _, want := range tests[i].want {
-				if result.Error != nil || !strings.Contains(body, want) || strings.Contains(body, tests[i].not) {
-					t.Errorf("%v lacks %q or has %q: %s", calls[i], want, tests[i].not, body)
-				}
+		calls = append(calls, invocation{Tool: "activate", Input: input})
+	}
+	for i, result := range l.invoke(t, calls...) {
+		body, _, _ := strings.Cut(result.text(), "<skill_runtime>")
+		for _, want := range tests[i].want {
+			if result.Error != nil || !strings.Contains(body, want) || strings.Contains(body, tests[i].not) {
+				t.Errorf("%v lacks %q or has %q: %s", calls[i], want, tests[i].not, body)
 			}
 		}
-	}, writeNotes(t))
+	}
 }
 
-// Invocations at the same time do not mix, and those after each other go on
-// where the last one was.
-func TestLangChainInvokesTogetherAndInTurn(t *testing.T) {
+// testTogetherAndInTurn: invocations at the same time do not mix, and those after
+// each other go on where the last one was.
+func (l *langchain) testTogetherAndInTurn(t *testing.T) {
 	const together = 8
-	forEachAdapter(t, func(t *testing.T, l *langchain) {
-		var calls []invocation
-		for i := range together {
-			calls = append(calls,
-				invocation{"activate", map[string]any{"name": "greet", "arguments": fmt.Sprintf("guest %d", i)}, false},
-				invocation{"exec", map[string]any{"name": "notes", "command": fmt.Sprintf("echo run %d", i)}, true})
+	var calls []invocation
+	for i := range together {
+		calls = append(calls,
+			invocation{"activate", map[string]any{"name": "greet", "arguments": fmt.Sprintf("guest %d", i)}, false},
+			invocation{"exec", map[string]any{"name": "notes", "command": fmt.Sprintf("echo run %d", i)}, true})
+	}
+	results := l.invoke(t, calls...)
+	for i := range together {
+		if text := results[2*i].text(); !strings.Contains(text, fmt.Sprintf("Greet guest %d.", i)) {
+			t.Errorf("%v gives %s", calls[2*i], text)
 		}
-		results := l.invoke(t, calls...)
-		for i := range together {
-			if text := results[2*i].text(); !strings.Contains(text, fmt.Sprintf("Greet guest %d.", i)) {
-				t.Errorf("%v gives %s", calls[2*i], text)
-			}
-			if run := results[2*i+1].run(t); run.Stdout != fmt.Sprintf("run %d\n", i) {
-				t.Errorf("%v gives %+v", calls[2*i+1], run)
-			}
+		if run := results[2*i+1].run(t); run.Stdout != fmt.Sprintf("run %d\n", i) {
+			t.Errorf("%v gives %+v", calls[2*i+1], run)
 		}
-		if l.transport == "stdio" && l.sessions == "each" {
-			return // no workspace outlives its server
-		}
-		checkInTurn(t, l)
-	}, writeNotes(t))
+	}
+	if l.transport == "stdio" && l.sessions == "each" {
+		return // no workspace outlives its server
+	}
+	checkInTurn(t, l)
 }
 
 // checkInTurn goes on in a workspace, which is the session's own or named.
@@ -184,9 +186,10 @@ func checkInTurn(t *testing.T, l *langchain) {
 	}
 }
 
-// A failure is an error as LangChain has them, with our code: JavaScript
-// throws a ToolException, Python gives a tool message with the status error.
-func TestLangChainGetsErrors(t *testing.T) {
+// testErrors: a failure is an error as LangChain has them, with our code:
+// JavaScript throws a ToolException, Python gives a tool message with the status
+// error.
+func (l *langchain) testErrors(t *testing.T) {
 	tests := []struct {
 		call invocation
 		code string
@@ -196,18 +199,16 @@ func TestLangChainGetsErrors(t *testing.T) {
 		{invocation{Tool: "exec", Input: map[string]any{"name": triage, "command": "id"}}, "permission_denied: "},
 		{invocation{Tool: "exec", Input: map[string]any{"name": triage, "script": "scripts/triage.sh", "args": []string{"--top", "many"}}}, "execution_failed: "},
 	}
-	forEachAdapter(t, func(t *testing.T, l *langchain) {
-		for _, test := range tests {
-			test.call.Message = true
-			result := l.invoke(t, test.call)[0]
-			switch encoded, _ := json.Marshal(result); {
-			case l.language == "node":
-				if result.Error == nil || result.Error.Name != "ToolException" || !strings.Contains(result.Error.Message, test.code) {
-					t.Errorf("%v: %s", test.call, encoded)
-				}
-			case result.Status != "error" || !strings.HasPrefix(result.text(), test.code):
+	for _, test := range tests {
+		test.call.Message = true
+		result := l.invoke(t, test.call)[0]
+		switch encoded, _ := json.Marshal(result); {
+		case l.language == "node":
+			if result.Error == nil || result.Error.Name != "ToolException" || !strings.Contains(result.Error.Message, test.code) {
 				t.Errorf("%v: %s", test.call, encoded)
 			}
+		case result.Status != "error" || !strings.HasPrefix(result.text(), test.code):
+			t.Errorf("%v: %s", test.call, encoded)
 		}
-	}, sampleRoot(t))
+	}
 }
