@@ -67,6 +67,35 @@ func TestEscapesFromProjectPodman(t *testing.T) {
 	tryProject(t, backend, "podman")
 }
 
+// Nothing leads around the proxy of a program or changes what it is shown. Of what
+// is shown it can hold locks, as of the skill.
+func TestEscapesWithGrants(t *testing.T) {
+	t.Parallel()
+	tryGrants(t, openUntilEnd(t), "docker")
+}
+
+func TestEscapesWithGrantsPodman(t *testing.T) {
+	testenv.Variant(t, "the attempts with grants in another engine")
+	backend := openPodman(t, servePodman(t))
+	defer backend.Close()
+	tryGrants(t, backend, "podman")
+}
+
+// tryGrants makes all attempts with grants, and holds a column of ESCAPES.md to
+// them.
+func tryGrants(t *testing.T, backend sandbox.Backend, column string) {
+	t.Helper()
+	outcomes := escape.TryGrants(t, backend)
+	for name, of := range outcomes {
+		if (of[0] == escape.Open) != (name == "share-lock-of-shown") && of[0] != escape.NotShown {
+			t.Errorf("%s is %s", name, of[0])
+		}
+	}
+	if os.Geteuid() == 0 {
+		escape.CompareTable(t, "../ESCAPES.md", *update, outcomes, column)
+	}
+}
+
 // tryProject makes all attempts on a project, and holds a column of ESCAPES.md to
 // them, if it has one.
 func tryProject(t *testing.T, backend sandbox.Backend, column string) {
