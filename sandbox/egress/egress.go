@@ -96,7 +96,8 @@ type Secret struct {
 	// Hosts are where the value goes: into headers of requests that a rule covers,
 	// over plain HTTP only where the rule says http://.
 	Hosts []hosts.Rule
-	// Body has it go into bodies of requests too, those up to 8 MiB.
+	// Body has it go into bodies of requests too, those up to 1 MiB: written as JSON
+	// or a form has it where the request says that it is one, else as it is.
 	Body bool
 }
 

@@ -1,11 +1,15 @@
 package egress
 
-import "log/slog"
+import (
+	"log/slog"
+	"net"
+)
 
 // Proxy makes sessions. Its methods may be called from many goroutines.
 type Proxy struct {
 	options   Options
 	authority *authority
+	upstream  *upstream
 }
 
 // New returns a proxy with an authority of its own. An error says what of
@@ -14,11 +18,18 @@ func New(options Options) (*Proxy, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	if options.Resolver == nil {
+		options.Resolver = net.DefaultResolver
+	}
+	upstream, err := newUpstream(options.Environ, options.RootCAs)
+	if err != nil {
+		return nil, err
+	}
 	authority, err := newAuthority()
 	if err != nil {
 		return nil, err
 	}
-	return &Proxy{options: options, authority: authority}, nil
+	return &Proxy{options: options, authority: authority, upstream: upstream}, nil
 }
 
 // CertificatePEM returns the certificate of the proxy's own authority, without

@@ -13,6 +13,7 @@ const (
 	NotTLS        Reason = "not_tls"         // something else than TLS where only TLS is granted
 	WrongName     Reason = "wrong_name"      // TLS or a request inside of it names another host
 	HiddenName    Reason = "hidden_name"     // TLS encrypts which host it asks for
+	Untrusted     Reason = "untrusted"       // the program did not accept the proxy's certificate for a host of a secret
 	BadRequest    Reason = "bad_request"     // neither HTTP nor SOCKS5, or a method of them that is not served
 	TooMuch       Reason = "limit"           // Grant.MaxBytes or Grant.MaxRequests is used up
 	Unreachable   Reason = "unreachable"     // the name is not found, or nothing answers there

@@ -1,0 +1,105 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/skills-mcp/skills-mcp/internal/hosts"
+)
+
+const (
+	// dialTimeout is for looking a name up and connecting to it, and attemptTimeout
+	// for one of its addresses.
+	dialTimeout    = 20 * time.Second
+	attemptTimeout = 5 * time.Second
+	maxAddresses   = 8
+)
+
+// dialer connects to what was granted by name, and to nothing else.
+type dialer struct {
+	resolver Resolver
+	allowed  []netip.Prefix
+	upstream *upstream
+}
+
+// dial connects to the host of a rule that was granted. A refusal is a *refusal.
+//
+// Where the user has a proxy, that looks the name up and nobody here judges the
+// address; what is granted as private never goes there.
+func (d *dialer) dial(ctx context.Context, wanted hosts.Rule) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	if via := d.via(ctx, wanted); via != nil {
+		return via.connect(ctx, wanted)
+	}
+	addresses, err := d.lookup(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, addresses, wanted)
+}
+
+// via returns the user's proxy for a host, or nil.
+func (d *dialer) via(ctx context.Context, wanted hosts.Rule) *hop {
+	via := d.upstream.hop(wanted)
+	if via == nil || len(d.allowed) == 0 {
+		return via
+	}
+	addresses, err := d.resolver.LookupNetIP(ctx, "ip", wanted.Name())
+	if err != nil {
+		return via
+	}
+	for _, address := range addresses {
+		if contains(d.allowed, address.Unmap()) {
+			return nil
+		}
+	}
+	return via
+}
+
+// lookup returns the addresses of a host that may be connected to.
+func (d *dialer) lookup(ctx context.Context, wanted hosts.Rule) ([]netip.Addr, error) {
+	found, err := d.resolver.LookupNetIP(ctx, "ip", wanted.Name())
+	if err != nil || len(found) == 0 {
+		return nil, &refusal{host: wanted.Name(), port: wanted.Port(), reason: Unreachable, detail: "the name was not found", cause: err}
+	}
+	own, err := ownAddresses()
+	if err != nil {
+		return nil, fmt.Errorf("list the addresses of this machine: %w", err)
+	}
+	var usable []netip.Addr
+	for _, address := range found {
+		switch reachOf(address, own, d.allowed) {
+		case public:
+			usable = append(usable, address)
+		case forbidden:
+			return nil, &refusal{host: wanted.Name(), port: wanted.Port(), reason: ForbiddenHost,
+				detail: "the name leads to an address that no program may reach"}
+		}
+	}
+	if len(usable) == 0 {
+		return nil, &refusal{host: wanted.Name(), port: wanted.Port(), reason: PrivateHost,
+			detail: "the name leads to an address of this machine or of a private network, which allowPrivate does not name"}
+	}
+	return usable[:min(len(usable), maxAddresses)], nil
+}
+
+// connect tries addresses in turn, which were judged, so that no other lookup
+// comes between.
+func connect(ctx context.Context, addresses []netip.Addr, wanted hosts.Rule) (net.Conn, error) {
+	direct := net.Dialer{Timeout: attemptTimeout}
+	var failed []error
+	for _, address := range addresses {
+		target := netip.AddrPortFrom(address, uint16(wanted.Port()))
+		connected, err := direct.DialContext(ctx, "tcp", target.String())
+		if err == nil {
+			return connected, nil
+		}
+		failed = append(failed, err)
+	}
+	return nil, &refusal{host: wanted.Name(), port: wanted.Port(), reason: Unreachable, detail: "nothing answers there", cause: errors.Join(failed...)}
+}

@@ -1,0 +1,95 @@
+package egress
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// Bounds of one session, besides those of its [Grant].
+const (
+	maxConnections = 256              // of programs, at once; more wait
+	maxInFlight    = 128              // requests, at once; more wait
+	maxStreams     = 64               // requests at once on one connection
+	maxHeaderBytes = 64 << 10         // of a request
+	maxAnswerBytes = 256 << 10        // of the headers of a response
+	firstTimeout   = 30 * time.Second // for what has to come first on a connection, and for headers
+	keepTimeout    = 2 * time.Minute  // between two requests on a connection
+	idleTimeout    = 10 * time.Minute // for a connection on which nothing moves
+	closeGrace     = time.Second      // for what dead programs have sent to arrive
+)
+
+// errTooMuch is met where [Grant.MaxBytes] is used up.
+var errTooMuch = errors.New("egress: the run has used up the bytes that it may send and receive")
+
+// budget are the bytes that are left to a session.
+type budget struct{ left atomic.Int64 }
+
+// take reports whether n bytes may pass; if not, nothing more may.
+func (b *budget) take(n int) bool { return b.left.Add(-int64(n)) >= 0 }
+
+// reserve returns how many of at most n bytes may pass; what of them does not is
+// to be returned by release.
+func (b *budget) reserve(n int64) int64 {
+	for {
+		left := b.left.Load()
+		part := min(left, n)
+		if part <= 0 {
+			return 0
+		}
+		if b.left.CompareAndSwap(left, left-part) {
+			return part
+		}
+	}
+}
+
+func (b *budget) release(n int64) { b.left.Add(n) }
+
+// metered is a connection to a server: its bytes are counted, and it ends when
+// nothing moves on it or when no more bytes may.
+type metered struct {
+	net.Conn
+	session *Session
+	account *entry
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	_ = m.SetReadDeadline(time.Now().Add(idleTimeout))
+	n, err := m.Conn.Read(p)
+	return m.count(n, err)
+}
+
+func (m *metered) Write(p []byte) (int, error) {
+	_ = m.SetWriteDeadline(time.Now().Add(idleTimeout))
+	if !m.session.budget.take(len(p)) {
+		return 0, m.session.spent()
+	}
+	n, err := m.Conn.Write(p)
+	m.account.bytes.Add(int64(n))
+	return n, err
+}
+
+func (m *metered) Close() error {
+	m.session.forget(m)
+	return m.Conn.Close()
+}
+
+func (m *metered) count(n int, err error) (int, error) {
+	m.account.bytes.Add(int64(n))
+	if n > 0 && !m.session.budget.take(n) {
+		return 0, m.session.spent()
+	}
+	return n, err
+}
+
+// spent counts that the bytes are used up, once, and returns the error.
+func (s *Session) spent() error {
+	s.overdrawn.Do(func() {
+		s.refuse(&refusal{reason: TooMuch, detail: "the run has used up the bytes that it may send and receive"}, "")
+	})
+	return errTooMuch
+}
+
+func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
