@@ -136,10 +136,12 @@ var imports = map[string][]string{
 var parts = []string{"cmd/skills-mcp", "sandbox", "server"}
 
 // testImports says what tests may import besides, with all below it, by their
-// room.
+// room, or by their directory.
 var testImports = map[string][]string{
 	"resources": {"resources/internal/filetest"},
 	"sandbox":   {"sandbox/sandboxtest", "sandbox/workspaces", "sandbox/docker/remote"},
+	// Environments are of use in a sandbox only.
+	"sandbox/environments": {"sandbox/local", "sandbox/docker", "sandbox/egress"},
 }
 
 // testLeaves are for tests alone, those of every room: a package may import
@@ -253,7 +255,7 @@ func importViolations(p goPackage, dir string) []string {
 				found = append(found, fmt.Sprintf("%s: imports %s, which is for tests", dir, target))
 			}
 		case mayImport(key, target):
-		case inTest && slices.ContainsFunc(testImports[room(dir)], func(allowed string) bool { return within(target, allowed) }):
+		case inTest && slices.ContainsFunc(slices.Concat(testImports[room(dir)], testImports[dir]), func(allowed string) bool { return within(target, allowed) }):
 		case inTest && room(target) == "testdata" && room(dir) != "integration":
 			// Tests of every room make their fixtures there.
 		default:

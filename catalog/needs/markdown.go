@@ -146,7 +146,7 @@ func packageWords(rest string, with []string, first bool) (packages []string) {
 				i, value = i+1, words[i+1]
 			}
 			if slices.Contains(with, option) {
-				packages = append(packages, strings.Split(value, ",")...)
+				packages = append(packages, listed(value)...)
 			}
 		case option == "--from" || option == "--package":
 			// What has the program, which follows, is another package.
@@ -164,6 +164,19 @@ func packageWords(rest string, with []string, first bool) (packages []string) {
 		}
 	}
 	return packages
+}
+
+// listed returns the requirements between commas, of which some are within
+// requirements.
+func listed(text string) (all []string) {
+	for part := range strings.SplitSeq(text, ",") {
+		if last := len(all) - 1; last >= 0 && (strings.IndexAny(part, "<>=!~") == 0 || strings.Count(all[last], "[") > strings.Count(all[last], "]")) {
+			all[last] += "," + part
+		} else {
+			all = append(all, part)
+		}
+	}
+	return all
 }
 
 // shellWords returns the words of a simple command, to where it ends.

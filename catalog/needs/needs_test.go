@@ -147,12 +147,12 @@ func TestFind(t *testing.T) {
 		},
 		"what texts tell to install": {
 			map[string]string{"SKILL.md": "Run pip install nothing of this.\n\nFirst `pip install -U \"pypdf>=4\" 'rich'`, or `python -m pip install -r requirements.txt --index-url x y_z`.\n\n" +
-				"```bash\nsudo pip3 install six && pip install other # pip install comment\nuv pip install --system idna | tee log\nuv run --with httpx,click --with=toml python x.py\n" +
+				"```bash\nsudo pip3 install six && pip install other # pip install comment\nuv pip install --system idna | tee log\nuv run --with 'httpx>=0.2,<1,click' --with=toml python x.py\n" +
 				"uvx ruff check .\npip install <package> package-name .\nnpm install -g docx@^9 @scope/tool && npx -y mmdc in.mmd\n```\n\n" +
 				"~~~python\nfrom pypdf import PdfReader\nimport fitz\n~~~\n```js\nconst { Document } = require('docx');\nimport sharp from 'sharp';\nimport fs from 'node:fs';\n```\n" +
 				"```yaml\npip install not\n```\n"},
 			[]string{
-				"python click < SKILL.md:8", "python httpx < SKILL.md:8", "python idna < SKILL.md:7", "python pymupdf import fitz < SKILL.md:16",
+				"python click < SKILL.md:8", "python httpx>=0.2,<1 < SKILL.md:8", "python idna < SKILL.md:7", "python pymupdf import fitz < SKILL.md:16",
 				"python pypdf>=4 < SKILL.md:3 SKILL.md:15", "python rich < SKILL.md:3", "python ruff < SKILL.md:9", "python six < SKILL.md:6", "python toml < SKILL.md:8",
 				"python y-z < SKILL.md:3",
 				"npm @scope/tool@* < SKILL.md:11", "npm docx@^9 < SKILL.md:11 SKILL.md:19", "npm mmdc@* < SKILL.md:11", "npm sharp@* import sharp < SKILL.md:20",

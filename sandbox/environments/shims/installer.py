@@ -44,6 +44,17 @@ def name_of(requirement):
     return re.sub(r"[-_.]+", "-", re.split(r"[^A-Za-z0-9._-]", requirement.strip(), maxsplit=1)[0]).lower()
 
 
+def listed(text):
+    """The requirements between commas, of which some are within requirements."""
+    found = []
+    for part in text.split(","):
+        if found and (re.match(r"\s*[<>=!~]", part) or found[-1].count("[") > found[-1].count("]")):
+            found[-1] += "," + part
+        elif part.strip():
+            found.append(part)
+    return found
+
+
 def parse_install(arguments):
     """The requirements, and the files of them, that arguments ask for."""
     wanted, files = [], []
@@ -124,7 +135,7 @@ def uv_run(arguments):
         if option == "--":
             break
         elif option in ("--with", "-w"):
-            wanted += take().split(",")
+            wanted += listed(take())
         elif option == "--with-requirements":
             files.append(take())
         elif option in ("-m", "--module"):
@@ -144,7 +155,7 @@ def uv_run(arguments):
             if re.search(rb"^# /// script\s*$", file.read(1 << 20), re.M):
                 files.append(name)
         script = True
-    check([w for w in wanted if w], files)
+    check(wanted, files)
     if module is not None:
         run([python, "-m", module] + arguments)
     if script or name == "-":
@@ -161,7 +172,7 @@ def uv_tool(arguments):
         option, joined, value = argument.partition("=")
         take = lambda: value if joined else (arguments.pop(0) if arguments else "")
         if option in ("--from", "--with"):
-            wanted += take().split(",")
+            wanted += listed(take())
         elif option in RUN_VALUED:
             take()
     if not arguments:
