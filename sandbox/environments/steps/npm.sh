@@ -4,7 +4,7 @@
 set -eu
 command -v npm >/dev/null || { echo "There is no npm in the sandbox." >&2; exit 3; }
 cd node/lib
-common="--ignore-scripts --no-audit --no-fund --no-update-notifier --allow-git=none --allow-remote=none --allow-file=none --loglevel=error"
+common="--ignore-scripts --no-audit --no-fund --no-update-notifier --allow-git=none --allow-remote=none --allow-file=none --loglevel=error --fetch-retries=1 --fetch-retry-mintimeout=500 --fetch-retry-maxtimeout=2000"
 case $STEP in
 lock)
   node -p 'JSON.stringify({path: require("fs").realpathSync(process.execPath), version: process.versions.node,
