@@ -155,7 +155,7 @@ func (p *player) end() {
 }
 
 func (p *player) step(line string) {
-	line = strings.NewReplacer("WORKSPACE", p.handle, "STATE", p.state, "PROJECT", p.fixture.project).Replace(line)
+	line = strings.NewReplacer("WORKSPACE", p.handle, "STATE", p.state, "PROJECT", p.fixture.project, "SHARE", p.fixture.shared).Replace(line)
 	line = namePattern.ReplaceAllStringFunc(line, func(name string) string { return p.ids[name] })
 	p.last = line
 	var step struct {
