@@ -6,22 +6,15 @@ import (
 	"strings"
 )
 
-// separatorOf returns what separates a directory, as the program sees it, from
-// the next one in a list: the program's system may be another than the server's.
-func separatorOf(dir string) string {
-	if strings.HasPrefix(dir, "/") {
-		return ":"
-	}
-	return string(os.PathListSeparator)
-}
-
-// extendPath puts directories before the others of a PATH.
+// extendPath puts directories, as the program sees them, before the others of a
+// PATH. The program's system may be another than the server's.
 func extendPath(dirs []string, searchPath string) string {
+	separator := string(os.PathListSeparator)
 	for _, dir := range slices.Backward(dirs) {
-		if searchPath != "" {
-			dir += separatorOf(dir)
+		if strings.HasPrefix(dir, "/") {
+			separator = ":"
 		}
-		searchPath = dir + searchPath
+		searchPath = strings.TrimSuffix(dir+separator+searchPath, separator)
 	}
 	return searchPath
 }

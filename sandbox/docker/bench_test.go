@@ -16,7 +16,8 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/sandboxtest"
 )
 
-func BenchmarkRun(b *testing.B) { sandboxtest.Benchmark(b, open) }
+func BenchmarkRun(b *testing.B)    { sandboxtest.Benchmark(b, open) }
+func BenchmarkGrants(b *testing.B) { sandboxtest.BenchmarkGrants(b, open) }
 
 // BenchmarkFirstOutput measures, in turns, how long it takes from a call to
 // the first line of output: of a program without container, of a run that

@@ -80,4 +80,9 @@ func BenchmarkFullAgainstBubblewrap(b *testing.B) {
 	b.ReportMetric(median(2)/median(1), "cold-ratio-to-bwrap")
 }
 
+func BenchmarkFullGrants(b *testing.B) { sandboxtest.BenchmarkGrants(b, opener(local.Full)) }
+func BenchmarkRestrictedGrants(b *testing.B) {
+	sandboxtest.BenchmarkGrants(b, opener(local.Restricted))
+}
+
 func BenchmarkFullShares(b *testing.B) { sandboxtest.BenchmarkShares(b, opener(local.Full)) }

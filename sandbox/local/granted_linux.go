@@ -4,6 +4,7 @@ package local
 
 import (
 	"net/netip"
+	"os"
 	"slices"
 
 	"github.com/skills-mcp/skills-mcp/internal/pathname"
@@ -24,9 +25,16 @@ func (s *system) checkGranted(spec sandbox.Spec) error {
 			return process.RefusedShow("its path is one of the sandbox's own, or above one")
 		case s.asNobody && !letsNobodyPass(name):
 			return process.RefusedShow("programs are another user, who may not go there")
+		case s.asNobody && !s.layout.othersMayRead(name):
+			return process.RefusedShow("programs are another user, who may not read it")
 		}
 	}
 	return nil
+}
+
+func (l *layout) othersMayRead(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && l.readable(info)
 }
 
 // grantedMounts returns the mounts of what a run is shown besides what all are.

@@ -14,11 +14,11 @@ func (s *system) info() sandbox.Info {
 	if s.tier == Full {
 		info.SkillDir, info.Workspace, info.Egress = skillDir, workspace, true
 		info.Notice = "Programs are isolated by kernel namespaces, Landlock and seccomp: they see the system's programs, " +
-			"the skill (read-only), the workspace and what the user shares, and have no network but a loopback interface of their own."
+			"the skill (read-only), the workspace and what the user shares, and have no network but a loopback interface of their own and the hosts that the user grants."
 	} else {
 		info.SkillDir, info.Workspace = "$SKILL_DIR", "$WORKSPACE"
 		info.Notice = "Programs are restricted by Landlock and seccomp, without namespaces: they can read only the system's programs, " +
-			"the skill, the workspace and what the user shares, write only the workspace and copies of what is shared, and have no network; but they can see that other files and processes exist"
+			"the skill, the workspace and what the user shares, write only the workspace and copies of what is shared, and have no network, so that no hosts can be granted; but they can see that other files and processes exist"
 		if s.asNobody {
 			info.Notice += ", as every user can, and can change the mode and times of files of nobody."
 		} else {

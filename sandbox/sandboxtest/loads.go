@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
@@ -64,6 +65,7 @@ func testOneWorkspace(t *testing.T, f *fixture) {
 // either there are more than what may be left.
 func testLeaks(t *testing.T, f *fixture) {
 	workspace, private, dir := t.TempDir(), t.TempDir(), t.TempDir()
+	shown := testfiles.Dir(t, nil)
 	runs := func(n, every int) {
 		for i := range n {
 			spec := sandbox.Spec{Argv: []string{"true"}}
@@ -71,6 +73,7 @@ func testLeaks(t *testing.T, f *fixture) {
 				spec = sandbox.Spec{
 					Shell: "cat; (setsid sleep 1000 &); exit 0", Stdin: noise(4, 1000),
 					Progress: func(string) {}, Limits: sandbox.Limits{OutputBytes: 10},
+					Egress: idle{}, Show: []string{shown}, Redact: redactTo("***"),
 				}
 			}
 			spec.Workspace, spec.Private, spec.SkillDir = workspace, private, dir

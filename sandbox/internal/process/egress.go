@@ -15,6 +15,9 @@ const (
 	// maxConnections is how many connections of a run are open at once. Others
 	// wait with the kernel, which bounds them too.
 	maxConnections = 256
+	// acceptPause is the time between two attempts to accept a connection, where
+	// this process has no open files left for one.
+	acceptPause = 20 * time.Millisecond
 	// serveTimeout is how long [sandbox.Egress.Serve] may take to return when its
 	// listener and all connections are closed.
 	serveTimeout = 10 * time.Second
@@ -76,7 +79,8 @@ func serve(egress sandbox.Egress, listener *net.TCPListener) *serving {
 	return s
 }
 
-// Accept implements [net.Listener]. It waits while too many connections are open.
+// Accept implements [net.Listener]. It waits while too many connections are open,
+// and fails only when the listener is closed.
 func (s *serving) Accept() (net.Conn, error) {
 	select {
 	case s.free <- struct{}{}:
@@ -84,9 +88,14 @@ func (s *serving) Accept() (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 	accepted, err := s.AcceptTCP()
-	if err != nil {
-		<-s.free
-		return nil, err
+	for err != nil {
+		select {
+		case <-s.ended:
+			<-s.free
+			return nil, net.ErrClosed
+		case <-time.After(acceptPause):
+			accepted, err = s.AcceptTCP()
+		}
 	}
 	c := &connection{TCPConn: accepted}
 	c.release = sync.OnceFunc(func() { s.forget(c) })
