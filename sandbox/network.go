@@ -7,8 +7,9 @@ import "net"
 type Egress interface {
 	// Serve takes the connections that programs make to [ProxyAddress] until the
 	// listener is closed, which the backend does when no process of the run is
-	// left. It returns when none of them is open any more. What comes from them
-	// is not trusted.
+	// left. It returns when none of them is open any more; those that are some
+	// seconds later are closed. What comes from them is not trusted. They have the
+	// methods of [net.TCPConn], and a method TCP that returns the one inside.
 	Serve(listener net.Listener)
 }
 

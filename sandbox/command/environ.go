@@ -36,7 +36,9 @@ func (d Dirs) Start(s sandbox.Spec) string {
 //
 // Python finds modules in the skill's directory, as on hosts that start
 // programs there, before those of the backend's PYTHONPATH. An empty or relative
-// element would stand for the workspace, where other skills write.
+// element would stand for the workspace, where other skills write. With s.Path,
+// the backend's is left out: what is prepared for a skill must not be hidden by
+// what the user has installed, for another Python perhaps.
 func Environ(s sandbox.Spec, searchPath string, backend map[string]string, at Dirs) ([]string, error) {
 	merged := map[string]string{
 		"HOME": at.Home, "TMPDIR": at.Tmp, "WORKSPACE": at.Workspace,
@@ -46,13 +48,18 @@ func Environ(s sandbox.Spec, searchPath string, backend map[string]string, at Di
 		merged["TZ"] = zone
 	}
 	maps.Copy(merged, backend)
+	modules := backend["PYTHONPATH"]
+	if len(s.Path) > 0 {
+		modules = ""
+		delete(merged, "PYTHONPATH")
+	}
 	if at.Project != "" {
 		merged["PROJECT"] = at.Project
 	}
 	if at.Skill != "" {
 		merged["SKILL_DIR"] = at.Skill
 		if separator := string(os.PathListSeparator); !strings.Contains(at.Skill, separator) {
-			merged["PYTHONPATH"] = strings.TrimSuffix(at.Skill+separator+backend["PYTHONPATH"], separator)
+			merged["PYTHONPATH"] = strings.TrimSuffix(at.Skill+separator+modules, separator)
 		}
 	}
 	for name, value := range s.Env {

@@ -134,9 +134,15 @@ func TestProgramsOfPath(t *testing.T) {
 			t.Errorf("%+v starts %q, %v, want %s", c.spec, line, err, c.want)
 		}
 	}
-	environ, err := command.Environ(sandbox.Spec{Path: []string{"/env/bin", "/more"}}, "/usr/bin:/bin", nil, command.Dirs{})
-	if err != nil || !slices.Contains(environ, "PATH=/env/bin:/more:/usr/bin:/bin") {
-		t.Errorf("the environment is %q, %v", environ, err)
+	users := map[string]string{"PYTHONPATH": "/home/user/packages"}
+	for skill, want := range map[string]string{"": "", "/skill": "PYTHONPATH=/skill"} {
+		environ, err := command.Environ(sandbox.Spec{Path: []string{"/env/bin", "/more"}}, "/usr/bin:/bin", users, command.Dirs{Skill: skill})
+		if err != nil || !slices.Contains(environ, "PATH=/env/bin:/more:/usr/bin:/bin") {
+			t.Errorf("the environment is %q, %v", environ, err)
+		}
+		if got := strings.Join(slices.DeleteFunc(environ, func(v string) bool { return !strings.HasPrefix(v, "PYTHONPATH") }), " "); got != want {
+			t.Errorf("with the skill at %q, %q, want %q", skill, got, want)
+		}
 	}
 }
 

@@ -90,8 +90,8 @@ func (r *relay) read(from *conn, buffer []byte) (int, error) {
 
 // splice has the kernel move what comes, where it can.
 func (r *relay) splice(to, from *conn) error {
-	out, isTCP := to.Conn.(*net.TCPConn)
-	in, both := from.Conn.(*net.TCPConn)
+	out, isTCP := tcpOf(to.Conn)
+	in, both := tcpOf(from.Conn)
 	if !isTCP || !both {
 		return nil
 	}
@@ -110,6 +110,15 @@ func (r *relay) splice(to, from *conn) error {
 		return nil // nothing came for a while: read waits for what does
 	}
 	return err
+}
+
+// tcpOf returns the connection of the kernel, also of one that a sandbox counts.
+func tcpOf(c net.Conn) (*net.TCPConn, bool) {
+	if counted, ok := c.(interface{ TCP() *net.TCPConn }); ok {
+		return counted.TCP(), true
+	}
+	tcp, ok := c.(*net.TCPConn)
+	return tcp, ok
 }
 
 // spliceTime is how long the kernel is let alone.

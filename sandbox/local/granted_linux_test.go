@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
@@ -128,6 +129,52 @@ func TestGrantedIsExchanged(t *testing.T) {
 				if strings.Contains(string(result.Stdout.Data), "secret") {
 					t.Fatalf("%s: the program reads what it was not granted", tier)
 				}
+			}
+		}
+	}
+}
+
+// A virtual environment that is shown is the one in which scripts run, whatever
+// names Python, and what the user has installed does not hide its modules.
+func TestGrantedEnvironment(t *testing.T) {
+	home := testfiles.Dir(t, nil)
+	t.Setenv("HOME", home)
+	t.Setenv("PYTHONUSERBASE", "")
+	for _, tier := range []local.Tier{local.Full, local.Restricted} {
+		first := opener(tier)(t)
+		result, err := first.Run(t.Context(), sandbox.Spec{
+			Argv: []string{"python3", "-c", "import os, sys; print(os.path.realpath(sys.executable), 'python%d.%d' % sys.version_info[:2])"}, Workspace: t.TempDir(),
+		})
+		if setup := new(sandbox.SetupError); errors.As(err, &setup) && setup.Rule == "program-missing" {
+			testenv.Need(t, "python", err)
+		}
+		first.Close()
+		python, version, found := strings.Cut(strings.TrimSpace(string(result.Stdout.Data)), " ")
+		if err != nil || !found {
+			t.Fatalf("%s: there is no Python: %q %v", tier, result.Stderr.Data, err)
+		}
+		testfiles.Write(t, filepath.Join(home, ".local", "lib", version, "site-packages", "granted.py"), "print('of the user')\n")
+		dir := testfiles.Dir(t, map[string]string{
+			"pyvenv.cfg": "home = " + filepath.Dir(python) + "\n",
+			"lib/" + version + "/site-packages/granted.py": "print('granted')\n",
+			"bin/": "",
+		})
+		for _, name := range []string{"python3", "python"} {
+			if err := os.Symlink(python, filepath.Join(dir, "bin", name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		skill := testfiles.Dir(t, map[string]string{"by-name.py": "import granted", "by-path": "#!/usr/bin/python3\nimport granted", "by-env": "#!/usr/bin/env python\nimport granted"})
+		backend := opener(tier)(t)
+		defer backend.Close()
+		for _, spec := range []sandbox.Spec{
+			{Script: "by-name.py"}, {Script: "by-path"}, {Script: "by-env"}, {Argv: []string{"python", "-c", "import granted"}},
+			{Shell: "python -c 'import granted'"}, {Shell: `exec python3 "$SKILL_DIR/by-name.py"`},
+		} {
+			spec.SkillDir, spec.Workspace, spec.Show, spec.Path = skill, t.TempDir(), []string{dir}, []string{filepath.Join(dir, "bin")}
+			result, err := backend.Run(t.Context(), spec)
+			if string(result.Stdout.Data) != "granted\n" || err != nil {
+				t.Errorf("%s: %s%s%q: %q %q, %v", tier, spec.Script, spec.Shell, spec.Argv, result.Stdout.Data, result.Stderr.Data, err)
 			}
 		}
 	}

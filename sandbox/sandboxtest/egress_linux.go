@@ -3,6 +3,7 @@ package sandboxtest
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,9 +14,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
@@ -27,6 +30,7 @@ func egresses() []contract {
 		{name: "grant-egress-apart", test: testEgressApart},
 		{name: "grant-egress-ended", test: testEgressEnded},
 		{name: "grant-egress-killed", test: testEgressKilled},
+		{name: "grant-egress-stubborn", test: testEgressStubborn},
 		{name: "grant-egress-flood", test: testEgressFlood},
 		{name: "grant-egress-descriptors", test: testEgressDescriptors, alone: true},
 		{name: "grant-no-egress", test: testNoEgress},
@@ -245,6 +249,38 @@ func testEgressKilled(t *testing.T, f *fixture) {
 	result := f.runContext(ctx, t, dialing(t, egress, "hold", sandbox.ProxyAddress, "20"))
 	expectStatus(t, result, sandbox.Canceled)
 	egress.expectOver(t)
+}
+
+// stubborn is an Egress that lets go of no connection by itself.
+type stubborn struct{ taken atomic.Int64 }
+
+func (s *stubborn) Serve(listener net.Listener) {
+	var open sync.WaitGroup
+	defer open.Wait()
+	for {
+		connection, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		s.taken.Add(1)
+		connection.Write([]byte("."))
+		open.Go(func() {
+			for err := error(nil); !errors.Is(err, net.ErrClosed); time.Sleep(time.Millisecond) {
+				_, err = connection.Read(make([]byte, 64))
+			}
+		})
+	}
+}
+
+// Nothing that serves connections keeps a run from its end.
+func testEgressStubborn(t *testing.T, f *fixture) {
+	requireEgress(t, f)
+	testenv.Slow(t, "waits until connections are closed by force")
+	egress := new(stubborn)
+	expectExit(t, f.run(t, dialing(t, egress, "leave", sandbox.ProxyAddress, "3")), 0)
+	if egress.taken.Load() == 0 {
+		t.Error("nothing was connected")
+	}
 }
 
 // A program with more connections than anybody serves costs others nothing, and

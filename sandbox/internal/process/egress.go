@@ -18,9 +18,11 @@ const (
 	// acceptPause is the time between two attempts to accept a connection, where
 	// this process has no open files left for one.
 	acceptPause = 20 * time.Millisecond
-	// serveTimeout is how long [sandbox.Egress.Serve] may take to return when its
-	// listener and all connections are closed.
-	serveTimeout = 10 * time.Second
+	// finishTimeout is how long [sandbox.Egress.Serve] may take with what programs
+	// have sent before they died, and serveTimeout how long to return when all
+	// connections are closed.
+	finishTimeout = 3 * time.Second
+	serveTimeout  = 10 * time.Second
 )
 
 // ServeEgress has the run's [sandbox.Egress] take the connections of a listening
@@ -42,8 +44,8 @@ func (s *Streams) ServeEgress(socket *os.File) error {
 	return nil
 }
 
-// stopServing closes the listener and all its connections, and waits until
-// nothing uses them any more.
+// stopServing closes the listener and, after a while, what is left of its
+// connections, and waits until nothing uses them any more.
 func (r *Runner) stopServing(s *Streams) {
 	if s.serving != nil && !s.serving.stop() {
 		r.log.Error("a run's connections are closed, but are still being served")
@@ -129,6 +131,9 @@ func (s *serving) forget(c *connection) {
 // waits some time.
 func (s *serving) stop() bool {
 	s.Close()
+	if s.returns(finishTimeout) {
+		return true
+	}
 	s.mu.Lock()
 	open := s.open
 	s.open = nil
@@ -136,7 +141,12 @@ func (s *serving) stop() bool {
 	for c := range open {
 		c.Close()
 	}
-	late := time.NewTimer(serveTimeout)
+	return s.returns(serveTimeout)
+}
+
+// returns reports whether Serve has returned before some time has passed.
+func (s *serving) returns(within time.Duration) bool {
+	late := time.NewTimer(within)
 	defer late.Stop()
 	select {
 	case <-s.done:
@@ -152,6 +162,10 @@ type connection struct {
 	*net.TCPConn
 	release func()
 }
+
+// TCP returns what the kernel can move data from and to by itself. It is not to
+// be closed.
+func (c *connection) TCP() *net.TCPConn { return c.TCPConn }
 
 // Close implements [net.Conn].
 func (c *connection) Close() error {
