@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/internal/hosts"
+	"github.com/skills-mcp/skills-mcp/sandbox/egress/internal/address"
 )
 
 const (
@@ -67,16 +68,16 @@ func (d *dialer) lookup(ctx context.Context, wanted hosts.Rule) ([]netip.Addr, e
 	if err != nil || len(found) == 0 {
 		return nil, &refusal{host: wanted.Name(), port: wanted.Port(), reason: Unreachable, detail: "the name was not found", cause: err}
 	}
-	own, err := ownAddresses()
+	own, err := address.Own()
 	if err != nil {
 		return nil, fmt.Errorf("list the addresses of this machine: %w", err)
 	}
 	var usable []netip.Addr
-	for _, address := range found {
-		switch reachOf(address, own, d.allowed) {
-		case public:
-			usable = append(usable, address)
-		case forbidden:
+	for _, each := range found {
+		switch address.ReachOf(each, own, d.allowed) {
+		case address.Public:
+			usable = append(usable, each)
+		case address.Forbidden:
 			return nil, &refusal{host: wanted.Name(), port: wanted.Port(), reason: ForbiddenHost,
 				detail: "the name leads to an address that no program may reach"}
 		}

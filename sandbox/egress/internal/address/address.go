@@ -1,4 +1,5 @@
-package egress
+// Package address says which addresses programs may be connected to.
+package address
 
 import (
 	"net"
@@ -6,13 +7,14 @@ import (
 	"slices"
 )
 
-// reach says whether an address may be connected to.
-type reach int
+// Reach says whether an address may be connected to.
+type Reach int
 
+// The kinds, from the laxest on.
 const (
-	public    reach = iota
-	private         // only where it is granted
-	forbidden       // never
+	Public    Reach = iota
+	Private         // only where it is granted
+	Forbidden       // never
 )
 
 // forbiddenNets are of no use but to attack: what clouds keep there says who this
@@ -64,22 +66,22 @@ func contains(nets []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(nets, func(net netip.Prefix) bool { return net.Contains(address) })
 }
 
-// reachOf returns the strictest of what holds for an address and for those that
+// ReachOf returns the strictest of what holds for an address and for those that
 // are inside of it. own are the addresses of this machine.
-func reachOf(address netip.Addr, own, allowed []netip.Prefix) reach {
+func ReachOf(address netip.Addr, own, allowed []netip.Prefix) Reach {
 	if !address.IsValid() || address.Zone() != "" {
-		return forbidden
+		return Forbidden
 	}
-	strictest := public
+	strictest := Public
 	for _, each := range append(embedded(address), address) {
 		each = each.Unmap()
-		found := public
+		found := Public
 		switch {
 		case contains(forbiddenNets, each):
-			return forbidden
+			return Forbidden
 		case contains(allowed, each) || contains(allowed, address):
 		case contains(privateNets, each) || contains(own, each):
-			found = private
+			found = Private
 		}
 		strictest = max(strictest, found)
 	}
@@ -112,8 +114,8 @@ func embedded(address netip.Addr) []netip.Addr {
 	return found
 }
 
-// ownAddresses returns the addresses that this machine has now.
-func ownAddresses() ([]netip.Prefix, error) {
+// Own returns the addresses that this machine has now.
+func Own() ([]netip.Prefix, error) {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
 		return nil, err
