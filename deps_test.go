@@ -123,6 +123,8 @@ var imports = map[string][]string{
 	"cmd/skills-mcp/internal/backends": {"sandbox/...", "cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/settings"},
 	"cmd/skills-mcp/internal/changesets": {"sandbox/changes", "server", "cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/settings",
 		"cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/granted": {"catalog", "policy", "resources/staging", "sandbox/local", "server", "cmd/skills-mcp/internal/exit",
+		"cmd/skills-mcp/internal/settings", "cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/userfiles": {"policy", "sandbox/project", "server", "cmd/skills-mcp/internal/changesets",
 		"cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/settings"},
 

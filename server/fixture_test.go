@@ -45,7 +45,8 @@ type fixture struct {
 // newFixture makes a server; options are sandbox=off, allowed-tools=log,
 // workspaces=1, runs=1 (and one that waits), compat-index, audit, toolset=NAME,
 // pin=NAME, hide=NAME, approval.runs=MODE, approval.reads=MODE,
-// approval.apply=MODE and answers=DIR, and those of [fixture.share].
+// approval.apply=MODE, answers=DIR and secret=SKILL:VARIABLE:SOURCE (plain, + for a
+// space), and those of [fixture.share].
 func newFixture(t testing.TB, root string, options ...string) *fixture {
 	t.Helper()
 	return newFixtureWith(t, root, func(plain sandbox.Backend) sandbox.Backend { return plain }, options...)
@@ -106,6 +107,7 @@ func newFixtureOf(t testing.TB, root string, set func(*server.Options), options 
 		opts.Sandbox = backend
 	}
 	f.share(t, &opts, options)
+	f.grant(t, &opts, options)
 	set(&opts)
 	if opts.Sandbox != nil {
 		if slices.Contains(options, "runs=1") {

@@ -349,6 +349,7 @@ var elsewhere = map[failure.Code]string{
 	failure.ExecutionCanceled: "a call that was canceled has no answer on stdio",
 	failure.ChangesBusy:       "a call waits for the run until it is canceled",
 	failure.ChangesExpired:    "change sets are removed when a server starts",
+	failure.SecretTimeout:     "a source has half a minute to answer",
 }
 
 // TestWireCodes checks that every code a client can see is in a conversation.

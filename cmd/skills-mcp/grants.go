@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,24 +12,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/granted"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
 	"github.com/skills-mcp/skills-mcp/internal/answers"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 )
 
-const grantsLong = `List what you have allowed skills for always.
+const grantsLong = `List what you have granted to skills, with 'skills-mcp grant' or in your own
+file, and what you have allowed them for always when you were asked.
 
-Each grant holds for one version of a skill, in the directory where it lies, and
-for what is stated; it ends when the skill changes. Grants are kept below
-$XDG_STATE_HOME (~/.local/state), and servers that run heed what is revoked at
-once.`
+What you were asked about holds for one version of a skill, in the directory
+where it lies, and for what is stated; it ends when the skill changes. It is kept
+below $XDG_STATE_HOME (~/.local/state), and has an ID by which it is revoked.
+Servers that run heed what is revoked at once.`
 
 func newGrantsCommand(flags *settings.Settings) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:     "grants",
-		Short:   "List and revoke what you have allowed skills for always",
+		Short:   "List what you have granted to skills, and allowed them for always",
 		Long:    grantsLong,
 		Example: "  skills-mcp grants\n  skills-mcp grants revoke --skill report",
 		Args:    noArguments,
@@ -41,23 +44,29 @@ func newGrantsCommand(flags *settings.Settings) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("the grants cannot be read, so none holds: %w; 'skills-mcp grants revoke --all' begins anew", err)
 			}
-			if asJSON && grants == nil {
-				grants = []answers.Answer{} // which is not null
+			configErr := flags.Read(nil) // what was allowed is listed all the same
+			var entries []granted.Entry
+			if configErr == nil {
+				entries = granted.List(flags)
+				for _, warning := range flags.Warnings {
+					fmt.Fprintf(command.ErrOrStderr(), "skills-mcp: %s\n", terminal.Printable(warning))
+				}
 			}
 			if asJSON {
-				return terminal.PrintJSON(command.OutOrStdout(), grants)
+				err = printGrantsJSON(command.OutOrStdout(), entries, grants)
+			} else {
+				err = printGrants(command.OutOrStdout(), entries, grants)
 			}
-			return printGrants(command.OutOrStdout(), grants)
+			return cmp.Or(err, configErr)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON list")
-	command.AddCommand(newRevokeCommand(flags))
-	// The flags of all commands are about serving skills.
-	command.SetUsageTemplate(strings.ReplaceAll(command.UsageTemplate(), ".HasAvailableInheritedFlags", "false"))
+	command.AddCommand(newRevokeAnswersCommand(flags))
+	hideInherited(command)
 	return command
 }
 
-func newRevokeCommand(flags *settings.Settings) *cobra.Command {
+func newRevokeAnswersCommand(flags *settings.Settings) *cobra.Command {
 	var skill string
 	var all bool
 	command := &cobra.Command{
@@ -99,8 +108,22 @@ func newRevokeCommand(flags *settings.Settings) *cobra.Command {
 	return command
 }
 
-func printGrants(out io.Writer, grants []answers.Answer) error {
+func printGrantsJSON(out io.Writer, entries []granted.Entry, grants []answers.Answer) error {
+	list := []any{} // which is not null
+	for _, entry := range entries {
+		list = append(list, entry)
+	}
+	for _, grant := range grants {
+		list = append(list, grant)
+	}
+	return terminal.PrintJSON(out, list)
+}
+
+func printGrants(out io.Writer, entries []granted.Entry, grants []answers.Answer) error {
 	var text strings.Builder
+	for _, entry := range entries {
+		entry.Write(&text)
+	}
 	for _, grant := range grants {
 		ends := "until the skill changes"
 		if !grant.Expires.IsZero() {
@@ -110,10 +133,10 @@ func printGrants(out io.Writer, grants []answers.Answer) error {
 			terminal.Printable(grant.Shown), terminal.Printable(grant.Skill), terminal.Printable(grant.Root), terminal.Shorten(grant.Digest, 20), grant.Given.Format(time.DateOnly), ends)
 	}
 	noun := "grants"
-	if len(grants) == 1 {
+	if len(entries)+len(grants) == 1 {
 		noun = "grant"
 	}
-	fmt.Fprintf(&text, "%d %s\n", len(grants), noun)
+	fmt.Fprintf(&text, "%d %s\n", len(entries)+len(grants), noun)
 	_, err := io.WriteString(out, text.String())
 	return err
 }

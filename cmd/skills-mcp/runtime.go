@@ -9,9 +9,11 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/backends"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/granted"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/userfiles"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
+	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
@@ -27,6 +29,7 @@ type runtime struct {
 	copies     *staging.Copies
 	audit      *audit.Log       // nil where nothing is recorded
 	files      *userfiles.Files // nil where programs see none of the user
+	granted    *granted.Source
 	server     *server.Server
 }
 
@@ -73,6 +76,7 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 	if r.files, err = userfiles.Open(s, r.log); err != nil {
 		return nil, err
 	}
+	r.granted = granted.Open(s, &redact.Set{}, r.log)
 	r.server, err = server.New(server.Options{
 		Version:     programVersion(),
 		Catalog:     r.catalog,
@@ -83,6 +87,7 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 		Toolsets:    toolsets,
 		Copies:      r.copies,
 		Shares:      r.files.Lent(),
+		Grants:      r.granted.Grants(),
 		Pinned:      s.Pin,
 		Approval:    s.Approvals(r.log),
 		Limits:      s.RunLimits,
@@ -148,6 +153,10 @@ func (r *runtime) close() {
 	if r.backend != nil {
 		errs = append(errs, r.backend.Close())
 	}
+	if r.server != nil {
+		errs = append(errs, r.server.Close())
+	}
+	errs = append(errs, r.granted.Close())
 	r.files.Close()
 	if r.workspaces != nil {
 		errs = append(errs, r.workspaces.Close())

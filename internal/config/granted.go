@@ -165,6 +165,12 @@ func (e *Effective) Grants(skill string) (Grants, error) {
 	return e.Granted.Of(skill)
 }
 
+// OwnGrants returns what the user's file says that a skill is granted, and where.
+func (e *Effective) OwnGrants(skill string) (own Grants, at Origin, found bool) {
+	own = e.own[skill]
+	return own, e.Origin("skills." + skill), !own.None()
+}
+
 // loadGrants adds the [GrantsFile]. What the user's file says of a skill's grants
 // is all that is said of them.
 func (e *Effective) loadGrants(userDir string) {

@@ -80,7 +80,7 @@ func grantKeys(g *Grants) group {
 		{name: "root", value: text(&g.Root, "a path", ownPath), doc: "The root, or the skill's own directory, in which the skill lies that is granted what follows; needed where anything is."},
 		{name: "network", doc: "What its programs may reach.", value: networkKeys(&g.Network)},
 		{name: "secrets", doc: "Values that its programs use, by the names of their variables.", value: sections[Secret]{
-			to: &g.Secrets, fields: secretKeys, check: variableName, means: "sections by names of variables",
+			to: &g.Secrets, fields: secretKeys, check: CheckVariable, means: "sections by names of variables",
 		}},
 		{name: "packages", value: boolean(&g.Packages), doc: "Show programs the packages that `skills-mcp prepare` has made ready for the skill."},
 		{name: "show", value: texts(&g.Show, "paths", textSchema(), ownPath), doc: "Directories and files that its programs may read, absolute or below `~/`."},
@@ -128,13 +128,14 @@ func source(to *secrets.Source) value {
 // prefixes is a list of networks.
 func prefixes(to *[]netip.Prefix) value {
 	return list[netip.Prefix]{
-		to: to, parse: parsePrefix, format: func(p netip.Prefix) string { return scalarYAML(p.String()) },
+		to: to, parse: ParsePrefix, format: func(p netip.Prefix) string { return scalarYAML(p.String()) },
 		means: "networks such as `10.1.0.0/16`, or addresses", item: textSchema(),
 		same: func(a, b netip.Prefix) bool { return a == b },
 	}
 }
 
-func parsePrefix(text string) (netip.Prefix, error) {
+// ParsePrefix reads a network, or an address as the network that it is alone.
+func ParsePrefix(text string) (netip.Prefix, error) {
 	if address, err := netip.ParseAddr(text); err == nil && address.Zone() == "" {
 		return netip.PrefixFrom(address, address.BitLen()), nil
 	}
@@ -160,8 +161,8 @@ var ownVariables = []string{
 	"ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO",
 }
 
-// variableName checks the name of a variable in which a program finds a secret.
-func variableName(text string) error {
+// CheckVariable checks the name of a variable in which a program finds a secret.
+func CheckVariable(text string) error {
 	switch name := strings.ToUpper(text); {
 	case !variablePattern.MatchString(text):
 		return fmt.Errorf("%s is no name of a variable such as API_KEY", quoted(text))

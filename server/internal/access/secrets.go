@@ -49,7 +49,7 @@ func (r *Run) unreadable(err error) error {
 		return err
 	}
 	return &failure.Failure{
-		Code: failure.Code(unreadable.Code), Message: unreadable.Error() + ", so nothing was run",
+		Code: failure.Code(unreadable.Code), Message: unreadable.Error() + "; nothing was run",
 		Hint:  "Tell the user. " + unreadable.Hint + " 'skills-mcp revoke " + r.skill.Name + " --secret " + unreadable.Name + "' has the skill run without it.",
 		Cause: err,
 	}

@@ -1,0 +1,90 @@
+// Package granted has servers go by what the user granted to skills, and changes
+// and shows it for the commands that do.
+package granted
+
+import (
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
+	"github.com/skills-mcp/skills-mcp/internal/config"
+	"github.com/skills-mcp/skills-mcp/internal/redact"
+	"github.com/skills-mcp/skills-mcp/internal/secrets"
+	"github.com/skills-mcp/skills-mcp/policy/grants"
+	"github.com/skills-mcp/skills-mcp/sandbox/local"
+	"github.com/skills-mcp/skills-mcp/server"
+)
+
+// Source is where a server has what skills are granted from.
+type Source struct {
+	settings *settings.Settings
+	secrets  *secrets.Store
+	redact   *redact.Set
+}
+
+// Open returns the source, which the caller closes. The set is told of every
+// secret.
+func Open(s *settings.Settings, set *redact.Set, log *slog.Logger) *Source {
+	return &Source{settings: s, secrets: secrets.New(secrets.Options{Redact: set, Logger: log}), redact: set}
+}
+
+// Close forgets the values of secrets.
+func (s *Source) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.secrets.Close()
+}
+
+// Grants returns what a server takes.
+func (s *Source) Grants() server.Grants {
+	return server.Grants{Configured: s.configured, Secrets: s.secrets, Redact: s.redact, Environ: os.Environ(), CheckShow: CheckShow}
+}
+
+// configured returns what a skill is granted now.
+func (s *Source) configured(skill string) (grants.Configured, error) {
+	own, err := s.settings.Grants(skill)
+	if err != nil || own.None() {
+		return grants.Configured{}, err
+	}
+	return Configured(own)
+}
+
+// CheckShow returns the path, without links, of what programs may read, or why
+// they must not.
+func CheckShow(name string) (string, error) {
+	name, err := local.CheckShow(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(name)
+}
+
+// Configured returns what the policy makes of what a file says.
+func Configured(own config.Grants) (grants.Configured, error) {
+	root, err := settings.ExpandHome(own.Root)
+	if err != nil {
+		return grants.Configured{}, err
+	}
+	configured := grants.Configured{Root: filepath.Clean(root), Pin: grants.Pin(own.Pin), Digest: own.Digest, Grants: grants.Grants{
+		Hosts: own.Network.Hosts, AllowPrivate: own.Network.AllowPrivate, MaxBytes: own.Network.MaxBytes, MaxRequests: own.Network.MaxRequests,
+		Packages: own.Packages,
+	}}
+	for _, name := range slices.Sorted(maps.Keys(own.Secrets)) {
+		secret := own.Secrets[name]
+		configured.Secrets = append(configured.Secrets, grants.Secret{
+			Name: name, Source: sourceOf(name, secret), Hosts: secret.For, Plain: secret.Mode == config.Plain, Body: secret.Body,
+		})
+	}
+	for _, name := range own.Show {
+		path, err := settings.ExpandHome(name)
+		if err != nil {
+			return grants.Configured{}, err
+		}
+		configured.Show = append(configured.Show, path)
+	}
+	return configured, nil
+}
