@@ -27,15 +27,15 @@ func (f *fixture) grant(t testing.TB, opts *server.Options, options []string) {
 		granted[parts[0]] = configured
 	}
 	if len(granted) > 0 {
-		opts.Grants = newGrants(t, func(skill string) (grants.Configured, error) { return granted[skill], nil })
+		grantTo(t, opts, func(skill string) (grants.Configured, error) { return granted[skill], nil })
 	}
 }
 
-// newGrants returns what a server needs to grant anything.
-func newGrants(t testing.TB, configured func(skill string) (grants.Configured, error)) server.Grants {
+// grantTo has skills be granted what configured says.
+func grantTo(t testing.TB, opts *server.Options, configured func(skill string) (grants.Configured, error)) {
 	t.Helper()
-	set := &redact.Set{}
-	store := secrets.New(secrets.Options{Redact: set})
+	opts.Redact = &redact.Set{}
+	store := secrets.New(secrets.Options{Redact: opts.Redact})
 	t.Cleanup(func() { must(t, store.Close()) })
-	return server.Grants{Configured: configured, Secrets: store, Redact: set}
+	opts.Grants = server.Grants{Configured: configured, Secrets: store}
 }

@@ -174,7 +174,7 @@ func (s *Server) furnish() (err error) {
 	s.publisher = &publish.Publisher{Skills: found, Workspaces: s.workspaces, Activation: activations, Shares: s.shares,
 		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Recorder: record, Log: s.log}
 	rooms := tools.Rooms{Skills: found, Workspaces: s.workspaces, Activation: activations, Shares: s.shares, Door: s.consent, Runner: &execution.Runner{
-		Skills: found, Shares: s.shares, Access: s.access, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements, Consent: s.consent,
+		Skills: found, Shares: s.shares, Access: s.access, Redact: opts.Redact, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements, Consent: s.consent,
 		Limits: opts.Limits, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable, Changed: s.updates.WorkspaceChanged, Log: s.log,
 	}}
 	all := tools.Basic(rooms)

@@ -13,7 +13,6 @@ import (
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/userfiles"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
-	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
@@ -76,7 +75,9 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 	if r.files, err = userfiles.Open(s, r.log); err != nil {
 		return nil, err
 	}
-	r.granted = granted.Open(s, &redact.Set{}, r.log)
+	if r.granted, err = granted.Open(s, stderr, r.log); err != nil {
+		return nil, err
+	}
 	r.server, err = server.New(server.Options{
 		Version:     programVersion(),
 		Catalog:     r.catalog,

@@ -198,6 +198,8 @@ type Log struct {
 	// Level is "debug", "info", "warn" or "error", and Format "auto", "text" or
 	// "json".
 	Level, Format string
+	// Network logs what programs ask the network for, whatever the level.
+	Network bool
 }
 
 // Skill is what holds for one skill.

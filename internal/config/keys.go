@@ -124,6 +124,7 @@ func logKeys(l *Log) group {
 	return group{
 		{name: "level", env: "LOG_LEVEL", flag: true, value: choice(&l.Level, "debug", "info", "warn", "error"), doc: "The least severe level."},
 		{name: "format", env: "LOG_FORMAT", flag: true, value: choice(&l.Format, Auto, "text", "json"), doc: "The form; `auto` is text on a terminal, else JSON."},
+		{name: "network", env: "NETWORK_LOG", flag: true, value: boolean(&l.Network), doc: "Log what programs of skills ask the network for, whatever the level."},
 	}
 }
 

@@ -54,8 +54,8 @@ func (d *dialer) via(ctx context.Context, wanted hosts.Rule) *hop {
 	if err != nil {
 		return via
 	}
-	for _, address := range addresses {
-		if contains(d.allowed, address.Unmap()) {
+	for _, each := range addresses {
+		if address.Within(d.allowed, each.Unmap()) {
 			return nil
 		}
 	}

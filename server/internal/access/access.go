@@ -9,12 +9,10 @@ package access
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
-	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/internal/secrets"
 	"github.com/skills-mcp/skills-mcp/policy/grants"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -29,10 +27,8 @@ type Options struct {
 	// at that moment. An error is why that cannot be known. It is called by several
 	// goroutines.
 	Configured func(skill string) (grants.Configured, error)
-	// Secrets reads values, and Redact takes them out of what leaves the process.
-	// Both are needed where Configured is set.
+	// Secrets reads values. Needed where Configured is set.
 	Secrets *secrets.Store
-	Redact  *redact.Set
 	// Environ is that of the server, which may name a proxy through which to go
 	// out: as of os.Environ.
 	Environ []string
@@ -72,15 +68,6 @@ func New(options Options, from *catalog.Catalog, backend sandbox.Backend, log *s
 
 // Close removes what was made for runs, of which none may be left.
 func (a *Access) Close() error { return a.trust.remove() }
-
-// Redaction takes the values of secrets out of what a run of any skill writes: it
-// may find what another one has left. It is nil where there are none.
-func (a *Access) Redaction() func(io.Writer) io.WriteCloser {
-	if a == nil || a.Redact == nil {
-		return nil
-	}
-	return a.Redact.Writer
-}
 
 // Of returns what a skill of that version has, and an error where what is granted
 // cannot be known: then it has nothing.

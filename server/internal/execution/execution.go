@@ -13,6 +13,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/project"
@@ -38,6 +39,9 @@ type Runner struct {
 	// Access is what skills are granted; nil for nothing.
 	Access       *access.Access
 	Requirements *requirement.Finder
+	// Redact is what no output of a program holds: a skill may find what another
+	// one has left. If nil, there is nothing.
+	Redact *redact.Set
 	// Consent is what every run passes before it begins.
 	Consent *consent.Door
 	// Limits are those of the runs of a skill. If nil, the defaults.
@@ -90,7 +94,9 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 	}
 	defer granted.Close()
 	granted.Specify(spec)
-	spec.Redact = r.Access.Redaction()
+	if r.Redact != nil {
+		spec.Redact = r.Redact.Writer
+	}
 	result, report, err := r.runIn(ctx, ws, prepared.author(), spec)
 	granted.Close()
 	if err != nil {

@@ -3,6 +3,8 @@
 package granted
 
 import (
+	"errors"
+	"io"
 	"log/slog"
 	"maps"
 	"os"
@@ -11,7 +13,6 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/internal/config"
-	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/internal/secrets"
 	"github.com/skills-mcp/skills-mcp/policy/grants"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
@@ -22,13 +23,20 @@ import (
 type Source struct {
 	settings *settings.Settings
 	secrets  *secrets.Store
-	redact   *redact.Set
+	network  *slog.Logger // nil where the network is not logged
 }
 
-// Open returns the source, which the caller closes. The set is told of every
-// secret.
-func Open(s *settings.Settings, set *redact.Set, log *slog.Logger) *Source {
-	return &Source{settings: s, secrets: secrets.New(secrets.Options{Redact: set, Logger: log}), redact: set}
+// Open returns the source, which the caller closes. What is asked of the network
+// is written to stderr where the settings say so.
+func Open(s *settings.Settings, stderr io.Writer, log *slog.Logger) (*Source, error) {
+	source := &Source{settings: s, secrets: secrets.New(secrets.Options{Redact: s.Redact, Logger: log})}
+	if s.Log.Network {
+		var err error
+		if source.network, err = s.LoggerFrom(slog.LevelInfo, stderr); err != nil {
+			return nil, errors.Join(err, source.Close())
+		}
+	}
+	return source, nil
 }
 
 // Close forgets the values of secrets.
@@ -41,7 +49,24 @@ func (s *Source) Close() error {
 
 // Grants returns what a server takes.
 func (s *Source) Grants() server.Grants {
-	return server.Grants{Configured: s.configured, Secrets: s.secrets, Redact: s.redact, Environ: os.Environ(), CheckShow: CheckShow}
+	granted := server.Grants{Configured: s.configured, Secrets: s.secrets, Environ: os.Environ(), CheckShow: CheckShow}
+	if s.network != nil {
+		granted.NetworkLog = s.logNetwork
+	}
+	return granted
+}
+
+// logNetwork logs what the programs of a skill ask the network for.
+func (s *Source) logNetwork(skill string, event server.NetworkEvent) {
+	attributes := []any{"skill", skill, "host", event.Host, "port", event.Port}
+	if event.Request != "" {
+		attributes = append(attributes, "request", event.Request)
+	}
+	if event.Refused != "" {
+		s.network.Info("network: refused", append(attributes, "reason", string(event.Refused))...)
+		return
+	}
+	s.network.Info("network: allowed", attributes...)
 }
 
 // configured returns what a skill is granted now.

@@ -15,12 +15,17 @@ import (
 // Logger logs to stderr alone: stdout belongs to the protocol. On a terminal it
 // is coloured text, else JSON lines.
 func (s *Settings) Logger(stderr io.Writer) (*slog.Logger, error) {
-	level, format := s.Log.Level, s.Log.Format
 	var threshold slog.Level
-	if err := threshold.UnmarshalText([]byte(level)); err != nil {
-		return nil, exit.Misused(fmt.Errorf("--log-level %q is none of debug, info, warn, error", level))
+	if err := threshold.UnmarshalText([]byte(s.Log.Level)); err != nil {
+		return nil, exit.Misused(fmt.Errorf("--log-level %q is none of debug, info, warn, error", s.Log.Level))
 	}
-	terminal := terminal.Is(stderr)
+	return s.LoggerFrom(threshold, stderr)
+}
+
+// LoggerFrom is [Settings.Logger] for what is at least as severe as a threshold,
+// whatever the settings say of that.
+func (s *Settings) LoggerFrom(threshold slog.Level, stderr io.Writer) (*slog.Logger, error) {
+	format, terminal := s.Log.Format, terminal.Is(stderr)
 	switch {
 	case format == "json" || (format == "auto" && !terminal):
 		return slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: threshold})), nil

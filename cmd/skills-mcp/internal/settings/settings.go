@@ -64,6 +64,7 @@ var keysOfFlags = []struct{ flag, key string }{
 	{"audit", "audit.dir"},
 	{"log-level", "log.level"},
 	{"log-format", "log.format"},
+	{"network-log", "log.network"},
 }
 
 // Register adds the flags that commands share. Backends are the values of
@@ -106,6 +107,7 @@ func (s *Settings) Register(flags *pflag.FlagSet, backends []string, help string
 		"`DIR` of the audit log, in which every call is recorded: auto (audit in the\nuser's state directory), off, or a path")
 	flags.String("log-level", "info", "least severe `LEVEL` to log: debug, info, warn or error")
 	flags.String("log-format", "auto", "`FORMAT` of the log: auto (text on a terminal, else JSON), text or json")
+	flags.Bool("network-log", false, "log what programs of skills ask the network for, as it happens, whatever the\nlevel: how to find out what a skill needs")
 }
 
 // Again returns settings of the same command line, to be read for the project

@@ -62,7 +62,8 @@ func prefixes(texts ...string) []netip.Prefix {
 	return nets
 }
 
-func contains(nets []netip.Prefix, address netip.Addr) bool {
+// Within reports whether an address is in one of the networks.
+func Within(nets []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(nets, func(net netip.Prefix) bool { return net.Contains(address) })
 }
 
@@ -77,10 +78,10 @@ func ReachOf(address netip.Addr, own, allowed []netip.Prefix) Reach {
 		each = each.Unmap()
 		found := Public
 		switch {
-		case contains(forbiddenNets, each):
+		case Within(forbiddenNets, each):
 			return Forbidden
-		case contains(allowed, each) || contains(allowed, address):
-		case contains(privateNets, each) || contains(own, each):
+		case Within(allowed, each) || Within(allowed, address):
+		case Within(privateNets, each) || Within(own, each):
 			found = Private
 		}
 		strictest = max(strictest, found)
