@@ -395,6 +395,23 @@ func TestProgramsThatHang(t *testing.T) {
 	}
 }
 
+func TestLearn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	testfiles.WriteMode(t, filepath.Join(dir, "token"), "value-of-a-file\n", 0o600)
+	testfiles.WriteMode(t, filepath.Join(dir, "done"), "", 0o600)
+	set := &redact.Set{}
+	secrets.Learn(set, "FILE", parse(t, "file:"+filepath.Join(dir, "token")))
+	secrets.Learn(set, "MISSING", parse(t, "file:"+filepath.Join(dir, "missing")))
+	secrets.Learn(set, "PROGRAM", parse(t, source(t, "count", filepath.Join(dir, "asked"), filepath.Join(dir, "done"))))
+	if got := set.String("value-of-a-file, value-of-a-program"); got != "[secret FILE], value-of-a-program" {
+		t.Errorf("%q", got)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "asked")); err == nil {
+		t.Error("the user was asked")
+	}
+}
+
 func TestFilesThatOthersCanRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
