@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"math/bits"
+	"math"
 	"strings"
 )
 
@@ -58,21 +58,25 @@ func placeholder(value string, random *stream) string {
 	}
 	rest := value[len(prefix):]
 	hex := hexAlphabet(rest)
-	made, known := []byte(prefix), 0
+	nothing := strings.IndexFunc(rest, isLetterOrDigit) < 0
+	made, known := []byte(prefix), 0.0
 	for i := range len(rest) {
 		alphabet := hex
 		if alphabet == "" || !strings.Contains(alphabet, rest[i:i+1]) {
 			alphabet = alphabetOf(rest[i])
 		}
+		if nothing { // else would be random
+			alphabet = lower
+		}
 		c := rest[i]
 		if alphabet != "" {
 			c = alphabet[random.below(len(alphabet))]
-			known += bits.Len(uint(len(alphabet))) - 1
+			known += math.Log2(float64(len(alphabet)))
 		}
 		made = append(made, c)
 	}
-	for ; known < minPlaceholderBits; known += 5 {
-		made = append(made, (lower + digits)[random.below(len(lower+digits))])
+	for ; known < minPlaceholderBits; known += math.Log2(float64(len(lower))) {
+		made = append(made, lower[random.below(len(lower))])
 	}
 	return string(made)
 }
@@ -100,6 +104,8 @@ func alphabetOf(c byte) string {
 	}
 	return ""
 }
+
+func isLetterOrDigit(c rune) bool { return alphabetOf(byte(min(c, 0x80))) != "" }
 
 // stream is random bytes that follow from a key and a secret.
 type stream struct {

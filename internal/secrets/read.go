@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,12 +11,25 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
+	"github.com/skills-mcp/skills-mcp/internal/redact"
 )
 
 var (
 	errUnreadable = &fault{SourceFailed, "it cannot be read", "Look at the source that the configuration names."}
 	errTooLong    = &fault{Unusable, fmt.Sprintf("it is longer than %d bytes", MaxBytes), "Have the source hold nothing but the value."}
 )
+
+// Learn has a set know the value of a source that can be read at once, with nobody
+// being asked: a variable or a file. It is for what was written before, such as
+// changes that wait to be applied, and may be shown by a process that has no other
+// need of the value. What cannot be read is left to [Store.Value] to tell.
+func Learn(set *redact.Set, name string, source Source) {
+	store := New(Options{Redact: set})
+	defer store.Close()
+	if source.kind == environment || source.kind == file {
+		_, _ = store.Value(context.Background(), name, source)
+	}
+}
 
 func readVariable(name string) (string, error) {
 	value, set := os.LookupEnv(name)

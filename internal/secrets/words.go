@@ -18,7 +18,7 @@ var (
 // words splits a command the way a shell does, and refuses what a shell would
 // do more with than to take off quotes.
 func words(text string) ([]string, error) {
-	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(text), "")
+	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return nil, errNotPlain // whose text would show what may be a secret
 	}
@@ -55,7 +55,7 @@ func unquoted(word *syntax.Word) (string, bool) {
 	for _, part := range word.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			if strings.ContainsAny(part.Value, "*?[]{}\\#") {
+			if strings.ContainsAny(part.Value, "*?[]{}\\#$") {
 				return "", false
 			}
 			text.WriteString(part.Value)
