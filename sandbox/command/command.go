@@ -20,20 +20,19 @@ type Lookup func(name string) (path string, found bool)
 // Line returns what a backend starts for a spec: the path of the program,
 // found by look, followed by its arguments. The skill's directory is seen as
 // skillDir by the program, which is the spec's own where the sandbox shares the
-// host's paths. What is in one of s.Path is found by its name before all else.
-// Errors are of type [sandbox.SetupError].
+// host's paths. What is in one of s.Path is found by its name before all else, but
+// for the shell. Errors are of type [sandbox.SetupError].
 func Line(s sandbox.Spec, skillDir string, look Lookup) ([]string, error) {
 	if err := check(s); err != nil {
 		return nil, err
 	}
-	look = look.after(s.Path)
 	switch {
 	case s.Script != "":
 		return scriptLine(s, skillDir, look)
 	case s.Shell != "":
 		return shellLine(s.Shell, look)
 	}
-	program, found := look(s.Argv[0])
+	program, found := look.after(s.Path)(s.Argv[0])
 	if !found {
 		return nil, &sandbox.SetupError{
 			Rule:    "program-missing",

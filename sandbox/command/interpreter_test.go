@@ -104,7 +104,7 @@ func TestScriptCommandLine(t *testing.T) {
 // scripts, programs and the shell alike.
 func TestProgramsOfPath(t *testing.T) {
 	t.Parallel()
-	look := installed("bash", "node", "python3", "/usr/bin/python3", "/env/bin/python3", "/env/bin/tool", "/more/node", "/more/tool", "/env/bin//etc/tool")
+	look := installed("bash", "node", "python3", "/usr/bin/python3", "/env/bin/python3", "/env/bin/tool", "/env/bin/bash", "/more/node", "/more/tool", "/env/bin//etc/tool")
 	for _, c := range []struct {
 		spec sandbox.Spec
 		want string
@@ -117,7 +117,7 @@ func TestProgramsOfPath(t *testing.T) {
 		{sandbox.Spec{Argv: []string{"/etc/tool"}}, "none"},
 		{sandbox.Spec{Argv: []string{".."}}, "none"},
 		{sandbox.Spec{Script: "a.py"}, "/env/bin/python3"},
-		{sandbox.Spec{Script: "a.sh"}, "/bin/bash"},
+		{sandbox.Spec{Script: "a.sh"}, "/env/bin/bash"},
 		{sandbox.Spec{Script: "named"}, "/env/bin/python3"},
 		{sandbox.Spec{Script: "elsewhere"}, "/env/bin/python3"},
 		{sandbox.Spec{Shell: "x"}, "/bin/bash"},
