@@ -97,7 +97,7 @@ type Spec struct {
 	// holds one of Shares; what is in one of Shares is seen as that shows it.
 	Show []string
 	// Path are absolute directories, as the program sees them, that come before
-	// all others of its PATH.
+	// all others of its PATH; the shell that runs Shell is found in the others.
 	Path []string
 	// Redact, if set, returns a writer that passes on to w what is written to it,
 	// without what nobody may see; its Close passes on the rest, and does not
