@@ -83,12 +83,13 @@ func (s *system) separate(config *supervisor.Config) {
 }
 
 // markPrivate has directories shown by files of the run's own, so that no program
-// can lock what others use: those below which nothing is mounted. They have the
-// same names on the host, but for the skill, which is a copy without mounts.
+// can lock what others use, or reach who listens there: those below which nothing
+// is mounted, or is left out. They have the same names on the host, but for the
+// skill, which is a copy without mounts.
 func (p *jailProcess) markPrivate(mounts []jail.Mount) {
 	for i := range mounts {
 		mount := &mounts[i]
-		mount.Private = p.system.private && mount.Dir && !mount.Writable && !hasMountsBelow(p.mounts, mount.Target)
+		mount.Private = p.system.private && mount.Dir && !mount.Writable && (mount.Single || !hasMountsBelow(p.mounts, mount.Target))
 	}
 }
 

@@ -78,7 +78,17 @@ func (s *scene) shown(t *testing.T, v *Victims) []sandbox.Share {
 		t.Fatal(err)
 	}
 	openLocked(t, filepath.Join(v.shown(), "file"), os.O_RDONLY)
+	readPipe(t, filepath.Join(v.shown(), "pipe"))
+	s.listenIn(t, v.shown())
 	return nil
+}
+
+// connectWithin connects to a socket in a directory.
+func connectWithin(dir string) error {
+	if err := os.Chdir(dir); err != nil { // the whole path may be too long
+		return err
+	}
+	return dialUnix("unix", "socket")
 }
 
 func shownAttempts() []Attempt {
@@ -116,6 +126,8 @@ func shownAttempts() []Attempt {
 		{Name: "list-above-shown", Shell: `ls "$VICTIM" | grep -qx secret`},
 		{Name: "watch-shown", Try: in("", watch)},
 		{Name: "share-lock-of-shown", Try: in("file", sharesLock)},
+		{Name: "write-to-pipe-in-shown", Try: in("pipe", func(name string) error { return opens(name, unix.O_WRONLY|unix.O_NONBLOCK) })},
+		{Name: "connect-to-socket-in-shown", Try: in("", connectWithin)},
 		{Name: "leave-set-user-id-in-shown", Shell: `cp /bin/true "$VICTIM/shown/new" && chmod 4755 "$VICTIM/shown/new"`},
 	}
 	for i, attempt := range attempts {
@@ -130,7 +142,7 @@ func shownAttempts() []Attempt {
 // way of others.
 var readsShown = []string{
 	"read-beside-shown", "read-beside-shown-by-parent", "read-beside-shown-by-its-link", "list-above-shown",
-	"watch-shown", "share-lock-of-shown",
+	"watch-shown", "share-lock-of-shown", "write-to-pipe-in-shown", "connect-to-socket-in-shown",
 }
 
 // shownChanged reports whether anything of what is shown is another than before.
@@ -143,7 +155,7 @@ func shownChanged(v Victims) bool {
 	if unix.Stat(filepath.Join(v.shown(), "file"), &stat) != nil || int(stat.Uid) != os.Geteuid() {
 		return true
 	}
-	for dir, want := range map[string]int{"": 3, "deep": 1} {
+	for dir, want := range map[string]int{"": 5, "deep": 1} {
 		entries, err := os.ReadDir(filepath.Join(v.shown(), dir))
 		content, readErr := os.ReadFile(filepath.Join(v.shown(), dir, "file"))
 		if err != nil || readErr != nil || len(entries) != want || string(content) != untouched {

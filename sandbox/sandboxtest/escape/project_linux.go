@@ -92,23 +92,31 @@ func (s *scene) project(t *testing.T, v *Victims) []sandbox.Share {
 		os.Mkdir(changes, 0o700), os.MkdirAll(deep, 0o755), os.Mkdir(filepath.Join(mask, "deep"), 0o755),
 		os.WriteFile(v.secret(), []byte(secret), 0o600), os.WriteFile(filepath.Join(deep, "secret"), []byte(secret), 0o600),
 		os.WriteFile(filepath.Join(v.Dir, "program"), []byte(untouched), 0o755),
-		unix.Mknod(filepath.Join(mask, "secret"), unix.S_IFCHR, 0), unix.Mknod(filepath.Join(mask, "deep", "secret"), unix.S_IFCHR, 0),
-		unix.Mkfifo(filepath.Join(v.Dir, "pipe"), 0o666))
+		unix.Mknod(filepath.Join(mask, "secret"), unix.S_IFCHR, 0), unix.Mknod(filepath.Join(mask, "deep", "secret"), unix.S_IFCHR, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	openLocked(t, filepath.Join(v.Dir, "program"), os.O_RDWR)
-	reader, err := os.OpenFile(filepath.Join(v.Dir, "pipe"), os.O_RDWR|unix.O_NONBLOCK, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { reader.Close() })
+	readPipe(t, filepath.Join(v.Dir, "pipe"))
 	s.listenIn(t, v.Dir)
 	return []sandbox.Share{{Path: v.Dir, Layers: []string{mask, v.Dir}, Access: sandbox.AccessReview, Changes: changes}}
 }
 
+// readPipe makes a pipe that anybody may write, and from which somebody reads.
+func readPipe(t *testing.T, name string) {
+	t.Helper()
+	if err := errors.Join(unix.Mkfifo(name, 0o666), os.Chmod(name, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.OpenFile(name, os.O_RDWR|unix.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { reader.Close() })
+}
+
 // listenIn listens on a socket in a directory, whose path may be too long to be
-// that of a socket.
+// that of a socket, to which anybody may connect.
 func (s *scene) listenIn(t *testing.T, dir string) {
 	t.Helper()
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_CLOEXEC, 0)
@@ -117,6 +125,9 @@ func (s *scene) listenIn(t *testing.T, dir string) {
 	}
 	defer unix.Close(fd)
 	serve(t, "unix", fmt.Sprintf("/proc/self/fd/%d/socket", fd))
+	if err := os.Chmod(filepath.Join(dir, "socket"), 0o777); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // untouched is what a program of the user holds.
