@@ -35,6 +35,9 @@ PACKAGES := ./... ./testdata
 LONGEST := ./sandbox/docker ./sandbox/local ./server ./integration
 GOTEST  := go test -json -p 2 -parallel 4
 
+# A program with the race detector otherwise waits for a second before it ends.
+export GORACE ?= atexit_sleep_ms=0
+
 # Platforms whose own files must compile too, tests included.
 CROSS := linux/arm64 darwin/arm64 windows/amd64
 
@@ -88,9 +91,10 @@ lint:
 
 cross:
 	@for platform in $(CROSS); do \
-		echo "GOOS=$${platform%/*} GOARCH=$${platform#*/} go vet"; \
-		GOOS="$${platform%/*}" GOARCH="$${platform#*/}" CGO_ENABLED=0 go vet $(PACKAGES); \
-	done
+		(export GOOS="$${platform%/*}" GOARCH="$${platform#*/}" CGO_ENABLED=0; go vet $(PACKAGES) || { echo "$$platform: go vet fails"; exit 1; }) & \
+		started="$${started:-} $$!"; \
+	done; \
+	for process in $$started; do wait "$$process"; done
 
 # Needs the Go vulnerability database.
 vuln:

@@ -88,7 +88,9 @@ func TestProblemsSayWhere(t *testing.T) {
 		{"---\na: b\nc: \"x\n---\n", 3, 4},
 		{"---\na: b\nc: [x\n---\n", 3, 4},
 		{"---\na: b\nc: @x\n---\n", 3, 4},
-		{"---\na: \"\\ud83d\\ude00\"\n---\n", 2, 7},
+		{"---\na: \"\\ud83d\"\n---\n", 2, 7},
+		{"---\na: \"é\\ud83d\\ude00\\ud83d\\ude00\\ud83d\"\n---\n", 2, 32},
+		{"---\na: {x: \"\\ud83d\\ude00\", x: 2}\n---\n", 2, 24},
 		{"---\na: b\nc: &é d\n---\n", 3, 5},
 		{"---\na: b\n", 1, 1},
 	} {

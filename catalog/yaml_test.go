@@ -41,13 +41,17 @@ func TestCoreSchema(t *testing.T) {
 		"<<": `"<<"`, "{<<: {a: b}}": `{"<<":{"a":"b"}}`, "\n  <<: &b {x: 1}\n  y: *b": `{"<<":{"x":1},"y":{"x":1}}`,
 		// Text.
 		"a#b": `"a#b"`, "a # c": `"a"`, "it's": `"it's"`, "'it''s'": `"it's"`, `C:\dir`: `"C:\\dir"`,
-		"x\ufeffy":                      "\"x\ufeffy\"",
-		`"\u00e9\x41\t\N\L\_"`:          "\"éA\\t\u0085\\u2028\u00a0\"",
-		`"a\/b"`:                        `"a/b"`,
-		`'a\/b'`:                        `"a\\/b"`,
-		`a\/b`:                          `"a\\/b"`,
-		`"a\\/b"`:                       `"a\\/b"`,
-		`"\ud83d\ude00!"`:               "", // a pair of surrogates is refused
+		"x\ufeffy":                        "\"x\ufeffy\"",
+		`"\u00e9\x41\t\N\L\_"`:            "\"éA\\t\u0085\\u2028\u00a0\"",
+		`"a\/b"`:                          `"a/b"`,
+		`'a\/b'`:                          `"a\\/b"`,
+		`a\/b`:                            `"a\\/b"`,
+		`"a\\/b"`:                         `"a\\/b"`,
+		`"\ud83d\ude00!"`:                 `"😀!"`, // as JSON has it
+		`"a\\\uD83D\uDe00\n\ud83d\ude01"`: `"a\\😀\n😁"`,
+		"\"\\ud83d\\ude00\n  \\ud83d\\ude01\" # \\ud83d\\ude00":          `"😀 😁"`,
+		`["\ud83d\ude00", '\ud83d\ude00', \ud83d\ude00, "\ud83d\ude01"]`: `["😀","\\ud83d\\ude00","\\ud83d\\ude00","😁"]`,
+		`"\ud83d"`: "", `"\ude00\ud83d"`: "", `"\ud83d \ude00"`: "", `"\ud83d\ude00\ud83d"`: "", // halves are no characters
 		`'\ud83d\ude00'`:                `"\\ud83d\\ude00"`,
 		`"\\ud83d\\ude00"`:              `"\\ud83d\\ude00"`,
 		"|\n    a\n     b\n\n    c\n\n": `"a\n b\n\nc\n"`,

@@ -80,8 +80,8 @@ var ourRefusals = []intended{
 		},
 	},
 	{
-		"a surrogate",
-		"it is no character (Unicode, section 3.9); the parser knows pairs of them no more than halves",
+		"a half of a pair of surrogates",
+		"it is no character (Unicode, section 3.9), and JSON that holds it cannot be read everywhere",
 		everybody,
 		func(d difference) bool { return d.weRefuse("yaml-syntax") && d.matches(surrogate) },
 	},

@@ -29,6 +29,12 @@ func asNobodyToo(t *testing.T) {
 	})
 }
 
+// againVariable says that this process runs a test as an ordinary user that
+// another runs as root.
+const againVariable = "LOCAL_TEST_AGAIN"
+
+func again() bool { return os.Getenv(againVariable) != "" }
+
 // runAsNobody runs the test as an ordinary user.
 func runAsNobody(t *testing.T) {
 	t.Helper()
@@ -36,7 +42,7 @@ func runAsNobody(t *testing.T) {
 	again := exec.Command("/proc/self/exe", "-test.run=^"+name+"$",
 		fmt.Sprintf("-test.v=%v", testing.Verbose()), fmt.Sprintf("-test.short=%v", testing.Short()))
 	again.Dir = "/"
-	again.Env = append(testenv.Environ(), "HOME=/nonexistent", "PATH=/usr/local/bin:/usr/bin:/bin", "SECRET=of the server")
+	again.Env = append(testenv.Environ(), againVariable+"=yes", "HOME=/nonexistent", "PATH=/usr/local/bin:/usr/bin:/bin", "SECRET=of the server")
 	again.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := again.CombinedOutput()
 	if err != nil {

@@ -13,7 +13,10 @@ import (
 func (b *Backend) AwaitWarm() { b.warm.work.Wait() }
 
 // DoWithoutOverlays has no share shown by an overlay.
-func (b *Backend) DoWithoutOverlays() { b.private = false }
+func (b *Backend) DoWithoutOverlays() {
+	b.AwaitWarm() // which reads it
+	b.private = false
+}
 
 // DropWarm makes the next run start without a warm jail process.
 func (b *Backend) DropWarm() {

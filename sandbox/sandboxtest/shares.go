@@ -25,7 +25,7 @@ type Shares struct {
 	// one from which everything was removed.
 	Sent bool
 	// Brief has less tried in the same way with other values, for backends whose
-	// programs take long to start.
+	// programs take long to start, and where another test tries them all.
 	Brief bool
 	// Text reports that the path of a share has to be UTF-8.
 	Text bool

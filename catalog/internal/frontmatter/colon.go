@@ -12,7 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/yamldoc"
 )
 
-// maxQuoted bounds the values of one frontmatter that are quoted: each costs
+// maxQuoted bounds the values of one frontmatter that are rewritten: each costs
 // a reading of what stands before it.
 const maxQuoted = 32
 
@@ -30,18 +30,28 @@ var (
 // parseForgiving parses YAML in which plain values may hold ": ", or end in a
 // colon: "description: Use when: asked" is the commonest fault in skills. A
 // value on which the parser stops is put into quotes. quoted are the indexes,
-// from 0, of the lines on which such values begin.
+// from 0, of the lines on which such values begin. Pairs of surrogates are read
+// too, as [joinSurrogates] says.
 func parseForgiving(source []byte) (root *yaml.Node, quoted []int, err error) {
 	root, err = yamldoc.Parse(source)
 	lines := strings.Split(string(source), "\n")
-	for fault := (*yaml.LoadError)(nil); errors.As(err, &fault) && len(quoted) < maxQuoted; {
-		i, ok := quoteValue(lines, fault.Mark.Line-1)
-		if !ok {
+	var pairs []joined
+	fault := (*yaml.LoadError)(nil)
+	for range maxQuoted {
+		if !errors.As(err, &fault) {
 			break
 		}
-		quoted = append(quoted, i)
+		if found := joinSurrogates(lines, fault.Mark); found != nil {
+			pairs = append(pairs, found...)
+		} else if i, ok := quoteValue(lines, fault.Mark.Line-1); ok {
+			quoted = append(quoted, i)
+		} else {
+			fault.Mark.Column = columnBefore(pairs, fault.Mark.Line, fault.Mark.Column)
+			break
+		}
 		root, err = yamldoc.Parse([]byte(strings.Join(lines, "\n")))
 	}
+	restoreColumns(pairs, root)
 	return root, quoted, err
 }
 
