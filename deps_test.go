@@ -90,13 +90,13 @@ var imports = map[string][]string{
 	"server/internal/recorder": {"server/internal/failure", "server/internal/request"},
 	"server/internal/requirement": {"catalog", "policy", "resources/...", "sandbox/...", "server/internal/display", "server/internal/request",
 		"server/internal/skills", "server/internal/workspace"},
-	"server/internal/activation": {"catalog", "policy", "server/internal/access", "resources/...", "sandbox", "server/internal/display", "server/internal/failure",
+	"server/internal/activation": {"catalog", "catalog/needs", "policy", "server/internal/access", "resources/...", "sandbox", "server/internal/display", "server/internal/failure",
 		"server/internal/requirement", "server/internal/skills", "server/internal/shares"},
 	"server/internal/advice": {"policy", "resources/...", "sandbox", "sandbox/command", "sandbox/project", "server/internal/display"},
 	// packages joins what skills ask for with what was prepared.
 	"server/internal/packages": {"catalog/needs", "sandbox/environments"},
 	// access knows what carries out what is granted, and nothing of runs besides.
-	"server/internal/access": {"catalog", "policy", "sandbox", "sandbox/egress", "sandbox/environments", "server/internal/display", "server/internal/failure"},
+	"server/internal/access": {"catalog", "catalog/needs", "policy", "sandbox", "sandbox/egress", "sandbox/environments", "server/internal/display", "server/internal/failure"},
 	// shares lends the user's directories to runs, and knows no skill.
 	"server/internal/shares": {"policy", "resources/contained", "sandbox", "sandbox/changes", "sandbox/merged", "sandbox/project", "sandbox/workspaces",
 		"server/internal/display", "server/internal/failure", "server/internal/request"},

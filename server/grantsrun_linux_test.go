@@ -322,3 +322,69 @@ func TestRevokedRun(t *testing.T) {
 		t.Errorf("it says %q: %s", withheld, said.text())
 	}
 }
+
+// TestActivationSaysWhatIsGranted: a model reads what the skill has, and what it
+// seems to need besides, with the command that grants it.
+func TestActivationSaysWhatIsGranted(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	none := func(string) (grants.Configured, error) { return grants.Configured{}, nil }
+	asks := "import os\nkey = os.environ['API_KEY']\nlevel = os.environ['LOG_LEVEL']\nfor url in 'https://a.b.example.com/x', 'https://c.example.com/':\n    pass\n"
+	for _, test := range []struct {
+		name       string
+		configured func(root string) (grants.Configured, error)
+		has, hasNo []string
+	}{
+		{"nothing", none,
+			[]string{"Not granted, though its files name them: the hosts a.b.example.com, c.example.com, and the variables API_KEY. Where the task needs one, tell the user, " +
+				"who can grant it with 'skills-mcp grant weather --host HOST --secret VARIABLE --for HOST'."},
+			[]string{"Granted by the user", "LOG_LEVEL"}},
+		{"a key and a host",
+			func(root string) (grants.Configured, error) {
+				configured := a.weather(t, root)
+				configured.Hosts, configured.Show = rulesOf(t, "*.b.example.com"), []string{"/opt"}
+				return configured, nil
+			},
+			[]string{"Granted by the user: programs reach *.b.example.com, " + a.rule(t).String() + " and nothing else of the network; " +
+				"$API_KEY is a placeholder, to be sent as it is, which becomes the secret on the way to " + a.rule(t).String() + "; programs may read /opt.",
+				"Not granted, though its files name them: the hosts c.example.com. Where", "'skills-mcp grant weather --host HOST'."},
+			[]string{"the variables API_KEY"}},
+		{"a key that programs see",
+			func(root string) (grants.Configured, error) {
+				configured := a.weather(t, root)
+				configured.Secrets[0].Plain = true
+				return configured, nil
+			},
+			[]string{"$API_KEY is a secret: do not print it"}, []string{"placeholder"}},
+		{"a key in another place",
+			func(string) (grants.Configured, error) { return a.weather(t, "/elsewhere"), nil },
+			[]string{"Not in force: the secret API_KEY. That is granted to a skill of this name in another directory."}, []string{"Granted by the user"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := grantsFixture(t, local.Full, test.configured)
+			writeFile(t, filepath.Join(f.root, "weather", "scripts", "now.py"), []byte(asks))
+			text := f.connect(t).call(t, "activate", map[string]any{"name": "weather"}).text()
+			for _, wanted := range test.has {
+				if !strings.Contains(text, wanted) {
+					t.Errorf("it does not say %q: %s", wanted, text)
+				}
+			}
+			for _, unwanted := range append(test.hasNo, apiKey) {
+				if strings.Contains(text, unwanted) {
+					t.Errorf("it says %q: %s", unwanted, text)
+				}
+			}
+		})
+	}
+}
+
+func rulesOf(t *testing.T, texts ...string) (rules []hosts.Rule) {
+	t.Helper()
+	for _, text := range texts {
+		rule, err := hosts.Parse(text)
+		must(t, err)
+		rules = append(rules, rule)
+	}
+	return rules
+}

@@ -15,9 +15,12 @@ import (
 	"sync"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/catalog/needs"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/access"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
@@ -34,6 +37,11 @@ type Writer struct {
 	Requirements *requirement.Finder
 	// Shares are the user's own directories; nil for none.
 	Shares *shares.Access
+	// Access is what skills are granted, Needs what the files of a version ask for,
+	// of which Copies has a copy.
+	Access *access.Access
+	Needs  func(digest, dir string) (needs.Needs, error)
+	Copies *staging.Copies
 	// Sandbox runs programs. If nil, Unavailable says why.
 	Sandbox     sandbox.Backend
 	Unavailable string
@@ -90,6 +98,7 @@ func (p *page) write(ctx context.Context, read skills.Instructions) error {
 	p.writeRights(ctx)
 	p.writeScripts(ctx, read.Body)
 	if p.Sandbox != nil && (p.Skills.Policy.Mode == policy.Log || p.grants.Execute()) {
+		p.writeGranted(ctx)
 		if missing := requirement.Text(p.Requirements.OfSkill(ctx, p.skill, p.files)); missing != "" {
 			fmt.Fprintf(p, "%s Do without the programs that need them, or tell the user what to install.\n", missing)
 		}
