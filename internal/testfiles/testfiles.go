@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -43,12 +44,16 @@ func Write(t testing.TB, path, text string) {
 }
 
 // WriteMode writes a file that gets these permissions if it is new, less the
-// process's umask, and the directories above it.
+// process's umask, and the directories above it. A program can be started at once.
 func WriteMode(t testing.TB, path, text string, mode fs.FileMode) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	// A child that is on its way to its own program would still have it open to
+	// write, and the kernel starts none of which that is so.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}

@@ -30,12 +30,15 @@ var watched = []string{
 	"survivors-at-exit-session", "survivors-at-cancel-session",
 	"survivors-at-exit-daemon", "survivors-at-cancel-daemon",
 	"survivors-at-exit-daemon-without-environment", "survivors-at-cancel-daemon-without-environment",
-	"survivors-at-exit-chain", "survivors-at-cancel-chain",
+	"survivors-at-exit-chain", "survivors-at-cancel-chain", "grant-redact",
 }
+
+// shown are the cases of what is shown, which an engine elsewhere does not see.
+var shown = []string{"grant-show", "grant-show-read-only", "grant-show-nothing-else", "grant-show-attributes", "grant-path"}
 
 // copied are the cases to which it matters how files come and go.
 var copied = []string{
-	"artifacts", "workspace", "quota", "runs", "script", "directories", "stdin", "owners", "descriptors", "hog-memory", "hog-file", "left-behind", "cancel-before",
+	"artifacts", "workspace", "quota", "runs", "script", "directories", "stdin", "owners", "descriptors", "hog-memory", "hog-file", "left-behind", "cancel-before", "grant-",
 }
 
 // It is not parallel, as TestContract is not: both count what this process has.
@@ -43,6 +46,9 @@ func TestContractWithCopies(t *testing.T) {
 	var except []sandboxtest.Exclusion
 	for _, name := range watched {
 		except = append(except, sandboxtest.Exclusion{Case: name, Reason: "the workspace is a copy: TestNothingSurvivesWithCopies"})
+	}
+	for _, name := range shown {
+		except = append(except, sandboxtest.Exclusion{Case: name, Reason: "it is refused: TestShownInTheWay"})
 	}
 	for _, name := range []string{"owners-keep-their-home", "quota-of-other-owners"} {
 		except = append(except, sandboxtest.Exclusion{Case: name, Reason: "HOME and TMPDIR end with the run"})
@@ -73,7 +79,7 @@ var endings = map[string]struct {
 // changed has come back.
 func TestNothingSurvivesWithCopies(t *testing.T) {
 	t.Parallel()
-	shared := openCopying(t)
+	shared := sharedCopying(t)
 	for name, detach := range map[string]string{
 		"background": `sh -c ': > ready; exec sleep MARK' &`,
 		"session":    `setsid sh -c ': > ready; exec sleep MARK' &`,
@@ -161,7 +167,7 @@ func TestLostContainerIsTold(t *testing.T) {
 // them must not want for any.
 func TestFullMemoryComesBack(t *testing.T) {
 	t.Parallel()
-	backend := openCopying(t)
+	backend := sharedCopying(t)
 	workspace := t.TempDir()
 	result := run(t, backend, sandbox.Spec{
 		Shell: `for i in $(seq 500); do echo $i > small$i; done
@@ -179,7 +185,7 @@ func TestFullMemoryComesBack(t *testing.T) {
 // A workspace that is too large for a container's memory is refused in words.
 func TestFilesThatDoNotFit(t *testing.T) {
 	t.Parallel()
-	backend := openCopying(t)
+	backend := sharedCopying(t)
 	workspace := t.TempDir()
 	if err := os.WriteFile(filepath.Join(workspace, "big"), make([]byte, 40<<20), 0o644); err != nil {
 		t.Fatal(err)
@@ -197,7 +203,7 @@ func TestFilesThatDoNotFit(t *testing.T) {
 // The skill is root's in the container: nobody can change it or make it so.
 func TestSkillIsReadOnlyWithCopies(t *testing.T) {
 	t.Parallel()
-	backend := openCopying(t)
+	backend := sharedCopying(t)
 	skill := t.TempDir()
 	if err := errors.Join(os.WriteFile(filepath.Join(skill, "file"), []byte("text"), 0o600), os.Chmod(skill, 0o700)); err != nil {
 		t.Fatal(err)

@@ -56,12 +56,27 @@ func untilEnd(t testing.TB, backend *docker.Backend) *docker.Backend {
 }
 
 func TestContract(t *testing.T) {
-	sandboxtest.Run(t, open)
+	if testenv.All(t) {
+		sandboxtest.Run(t, open)
+		return
+	}
+	sandboxtest.Run(t, func(t testing.TB) sandbox.Backend {
+		backend := openWith(t, docker.Options{})
+		backend.SetWarmMax(0)
+		return backend
+	}, sandboxtest.Exclusion{Case: leaks, Reason: "TestContractStartedAhead"})
+}
+
+// leaks is the case in which each run finds a container started ahead.
+const leaks = "runs-sequential-leak-nothing"
+
+func TestContractStartedAhead(t *testing.T) {
+	sandboxtest.RunSome(t, open, []string{leaks, "runs-concurrent", "owners-keep", "stdin-given"})
 }
 
 // Python has the name "python" too.
 func TestPythonByItsShortName(t *testing.T) {
-	backend := openUntilEnd(t)
+	backend := shared(t)
 	result, err := backend.Run(t.Context(), sandbox.Spec{Shell: "[ -z $(command -v python3) ] || python --version", Workspace: t.TempDir()})
 	if err != nil || result.ExitCode != 0 {
 		t.Errorf("%+v, %v", result, err)

@@ -18,7 +18,7 @@ func openCopying(t testing.TB) *docker.Backend {
 // Who does not ask for it has no files sent to another machine.
 func TestEngineElsewhereIsAskedFor(t *testing.T) {
 	t.Parallel()
-	openUntilEnd(t) // skips where there is no engine
+	shared(t) // skips where there is no engine
 	host := enginetest.ServeTCP(t, nil)
 	expectUnavailable(t, docker.Options{Host: host, Remote: remote.Access{Here: true}}, "--sandbox=docker")
 	expectUnavailable(t, docker.Options{Host: "tcp://127.0.0.1:1", Remote: remote.Access{Here: true}}, "--sandbox=docker") // it is not even tried

@@ -109,7 +109,7 @@ func TestPassageIsClosed(t *testing.T) {
 // What cannot be shown where it is keeps a run from starting, in words.
 func TestShownInTheWay(t *testing.T) {
 	t.Parallel()
-	backend := openUntilEnd(t)
+	backend := shared(t)
 	for _, name := range []string{"/usr/bin/env", "/etc/hostname"} {
 		if _, err := os.Lstat(name); err != nil {
 			continue
@@ -117,7 +117,7 @@ func TestShownInTheWay(t *testing.T) {
 		_, err := backend.Run(t.Context(), sandbox.Spec{Shell: "true", Show: []string{name}, Workspace: t.TempDir()})
 		expectRule(t, err, "show-refused")
 	}
-	_, err := openCopying(t).Run(t.Context(), sandbox.Spec{Shell: "true", Show: []string{testfiles.Dir(t, nil)}, Workspace: t.TempDir()})
+	_, err := sharedCopying(t).Run(t.Context(), sandbox.Spec{Shell: "true", Show: []string{testfiles.Dir(t, nil)}, Workspace: t.TempDir()})
 	expectRule(t, err, "show-refused")
 }
 
@@ -131,7 +131,7 @@ func expectRule(t *testing.T, err error, rule string) {
 // Where the engine is elsewhere no network can be granted; a run stays closed.
 func TestNoEgressElsewhere(t *testing.T) {
 	t.Parallel()
-	backend := openCopying(t)
+	backend := sharedCopying(t)
 	if info := backend.Info(); info.Egress || !strings.Contains(info.Notice, "no hosts can be granted") {
 		t.Errorf("the backend is %+v", info)
 	}

@@ -13,8 +13,8 @@ import (
 
 // backends are all ways in which files get to a container.
 var backends = map[string]func(testing.TB) sandbox.Backend{
-	"shared": func(t testing.TB) sandbox.Backend { return openUntilEnd(t) },
-	"copied": func(t testing.TB) sandbox.Backend { return openCopying(t) },
+	"shared": func(t testing.TB) sandbox.Backend { return shared(t) },
+	"copied": func(t testing.TB) sandbox.Backend { return sharedCopying(t) },
 }
 
 // python runs a script that is its standard input.
@@ -110,7 +110,7 @@ print("end")
 // A program shares its streams with the first process, with all flags.
 func TestFlagsOfStreamsDoNotOutliveThePrograms(t *testing.T) {
 	t.Parallel()
-	backend := openCopying(t)
+	backend := sharedCopying(t)
 	for _, flag := range []string{"O_NONBLOCK", "O_DIRECT", "O_ASYNC", "O_APPEND"} {
 		spec := python(`
 import fcntl, os
@@ -134,7 +134,7 @@ for stream in (1, 2):
 // deep to be removed, and shared memory.
 func TestLeftMemoryDoesNotKeepChangesBack(t *testing.T) {
 	t.Parallel()
-	backend := openCopying(t)
+	backend := sharedCopying(t)
 	for name, fill := range map[string]string{
 		"files":    `os.chdir("/tmp"); each = lambda n: os.close(os.open(str(n), os.O_CREAT | os.O_WRONLY))`,
 		"unread":   `os.mkdir("/tmp/d"); os.chdir("/tmp/d"); os.chmod(".", 0o300); each = lambda n: os.close(os.open(str(n), os.O_CREAT | os.O_WRONLY))`,
@@ -159,7 +159,7 @@ func TestLeftMemoryDoesNotKeepChangesBack(t *testing.T) {
 // In a workspace that is full, programs can tidy up.
 func TestFullWorkspaceCanBeTidiedUpWithCopies(t *testing.T) {
 	t.Parallel()
-	backend := openCopying(t)
+	backend := sharedCopying(t)
 	workspace := t.TempDir()
 	in := func(name string) string { return filepath.Join(workspace, name) }
 	content := strings.Repeat("x", 2<<20)
@@ -186,7 +186,7 @@ func TestFullWorkspaceCanBeTidiedUpWithCopies(t *testing.T) {
 // there.
 func TestFullDiskIsTold(t *testing.T) {
 	t.Parallel()
-	backend := openCopying(t)
+	backend := sharedCopying(t)
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to mount a small file system")
 	}

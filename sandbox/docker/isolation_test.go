@@ -78,12 +78,12 @@ const noSwap = `cd /sys/fs/cgroup; [ "$(cat memory.swap.max)" = 0 ] || [ "$(cat 
 // counterpart that shows that it fails for that reason.
 func TestProgramsAreIsolated(t *testing.T) {
 	t.Parallel()
-	testIsolation(t, openUntilEnd(t))
+	testIsolation(t, shared(t))
 }
 
 func TestProgramsAreIsolatedWithCopies(t *testing.T) {
 	t.Parallel()
-	testIsolation(t, openCopying(t))
+	testIsolation(t, sharedCopying(t))
 }
 
 func testIsolation(t *testing.T, backend sandbox.Backend) {
@@ -133,7 +133,7 @@ func testIsolation(t *testing.T, backend sandbox.Backend) {
 
 func TestInfoSaysWhatIsEnforced(t *testing.T) {
 	t.Parallel()
-	backend := openUntilEnd(t)
+	backend := shared(t)
 	info := backend.Info()
 	if (info.Backend != "docker" && info.Backend != "podman") || info.Tier != "container" || !strings.Contains(info.Notice, "no network") || !strings.Contains(info.Notice, "shared with the host") {
 		t.Errorf("Info is %+v", info)
@@ -146,7 +146,7 @@ func TestInfoSaysWhatIsEnforced(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	testLimits(t, openUntilEnd(t))
+	testLimits(t, shared(t))
 }
 
 func TestLimitsWithCopies(t *testing.T) {
@@ -155,7 +155,7 @@ func TestLimitsWithCopies(t *testing.T) {
 	if !testenv.All(t) {
 		names = []string{"memory", "memory in /tmp", "memory is enough", "processes", "file size"}
 	}
-	testLimits(t, openCopying(t), names...)
+	testLimits(t, sharedCopying(t), names...)
 }
 
 // testLimits tests all limits, or those of some names.
@@ -206,7 +206,7 @@ func testLimits(t *testing.T, backend sandbox.Backend, names ...string) {
 // starts, however the kernel schedules them: a program may leave it no more.
 func TestThreadsAreThereBeforeTheProgram(t *testing.T) {
 	t.Parallel()
-	backend := openUntilEnd(t)
+	backend := shared(t)
 	for range 5 {
 		result := run(t, backend, sandbox.Spec{Shell: `awk '$1 == "Threads:" { exit $2 < 10 }' /proc/1/status || grep Threads: /proc/1/status`})
 		if len(result.Stdout.Data) > 0 || result.ExitCode != 0 {
@@ -217,7 +217,7 @@ func TestThreadsAreThereBeforeTheProgram(t *testing.T) {
 
 func TestUsageIsMeasured(t *testing.T) {
 	t.Parallel()
-	backend := openUntilEnd(t)
+	backend := shared(t)
 	result := run(t, backend, sandbox.Spec{Shell: `i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.1`})
 	if result.CPUTime <= 0 || result.CPUTime > result.Duration || result.Duration < 100*time.Millisecond {
 		t.Errorf("CPU time %v of %v", result.CPUTime, result.Duration)
@@ -226,7 +226,7 @@ func TestUsageIsMeasured(t *testing.T) {
 
 func TestArgumentsThatAreTooLong(t *testing.T) {
 	t.Parallel()
-	backend := openUntilEnd(t)
+	backend := shared(t)
 	for _, length := range []int{100_000, 3 << 20, 20 << 20} { // of which the system takes the first
 		_, err := backend.Run(t.Context(), sandbox.Spec{
 			Argv: append([]string{"true"}, slices.Repeat([]string{strings.Repeat("x", 1000)}, length/1000)...), Workspace: t.TempDir(),

@@ -49,7 +49,11 @@ func TestMain(m *testing.M) {
 	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
 		parallel.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0)))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if !endTogether() && code == 0 {
+		code = 1
+	}
+	os.Exit(code)
 }
 
 func serveBusily(workspace string) error {
@@ -136,7 +140,7 @@ func expectGone(t *testing.T, label string, within time.Duration) {
 // Nothing but the engine sees a server that was killed. The test is not
 // parallel: any other server that starts would remove what is left.
 func TestNothingOutlivesAKilledServer(t *testing.T) {
-	openWith(t, docker.Options{}).Close() // skips where there is no engine
+	shared(t) // skips where there is no engine
 	server := exec.Command(os.Args[0])
 	server.Env = append(os.Environ(), serverVariable+"="+t.TempDir())
 	server.Stderr = os.Stderr
@@ -166,11 +170,11 @@ func TestNothingOutlivesAKilledServer(t *testing.T) {
 // to start removes even a container that was created and never started. The
 // test is not parallel for the same reason.
 func TestServersAreKilledAtAnyMoment(t *testing.T) {
-	openUntilEnd(t) // skips where there is no engine
+	shared(t) // skips where there is no engine
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	const servers = 5
-	for range testenv.Rounds(t, 3, 10) {
+	for range testenv.Rounds(t, 2, 10) {
 		var pids []int
 		var workspaces []string
 		var killed sync.WaitGroup
@@ -266,7 +270,7 @@ func ownedBy(t *testing.T, pids []int, state string) (ids []string) {
 // which the engine's socket was given, or with remapped users.
 func TestFilesAreCopiedWhereTheyCannotBeShared(t *testing.T) {
 	t.Parallel()
-	openUntilEnd(t) // skips where there is no engine
+	shared(t) // skips where there is no engine
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to mount a file system")
 	}

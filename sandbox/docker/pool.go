@@ -106,7 +106,7 @@ func (p *pool) add(ended *container) bool {
 	of := ended.template
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || of.ephemeral || slices.ContainsFunc(p.warm, func(w *warm) bool { return w.template.equal(of) }) {
+	if p.closed || p.most == 0 || of.ephemeral || slices.ContainsFunc(p.warm, func(w *warm) bool { return w.template.equal(of) }) {
 		return false
 	}
 	w := &warm{template: of, before: ended}

@@ -106,7 +106,7 @@ func TestEngineThatTakesNothing(t *testing.T) {
 // A server that is killed while files are on their way leaves no container
 // behind either.
 func TestServersAreKilledWhileFilesAreOnTheirWay(t *testing.T) {
-	openCopying(t) // skips where there is no engine
+	shared(t) // skips where there is no engine
 	for name, connect := range map[string]func(reached chan<- struct{}) func(near, far net.Conn){
 		"there": func(reached chan<- struct{}) func(near, far net.Conn) {
 			return func(near, far net.Conn) {

@@ -45,14 +45,14 @@ func TestEngineThatCannotBeUsed(t *testing.T) {
 
 func TestImageThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
-	openUntilEnd(t) // skips where there is no engine
+	shared(t) // skips where there is no engine
 	expectUnavailable(t, docker.Options{Image: "skills-mcp/no-such-image:none"}, `"make image"`)
 	expectUnavailable(t, docker.Options{Image: "skills-mcp/rootfs:latest"}, "entry program")
 }
 
 func TestRuntimeThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	openUntilEnd(t)
+	shared(t)
 	expectUnavailable(t, docker.Options{Runtime: "no-such-runtime"}, `no runtime "no-such-runtime", only `)
 	expectUnavailable(t, docker.Options{Runtime: "no-such-runtime"}, "runc with --docker-runtime")
 	backend := openWith(t, docker.Options{Runtime: "runc"})

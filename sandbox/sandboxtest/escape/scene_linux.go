@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"unsafe"
 
@@ -201,6 +202,8 @@ func copyFile(t *testing.T, from, to string, mode os.FileMode) {
 		t.Fatal(err)
 	}
 	defer source.Close()
+	syscall.ForkLock.RLock() // else a child could still have it open to write when it is started
+	defer syscall.ForkLock.RUnlock()
 	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm())
 	if err != nil {
 		t.Fatal(err)

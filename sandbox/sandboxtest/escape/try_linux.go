@@ -23,13 +23,26 @@ const plenty = 1 << 46
 // error.
 func Try(t *testing.T, backends ...sandbox.Backend) map[string][]Outcome {
 	t.Helper()
+	return TryPart(t, 0, 1, backends...)
+}
+
+// TryPart is [Try] for one of several parts of the attempts, the first of which is
+// 0. They can be made at the same time.
+func TryPart(t *testing.T, part, parts int, backends ...sandbox.Backend) map[string][]Outcome {
+	t.Helper()
 	s := newScene(t)
 	for _, backend := range backends {
 		if ok, said := s.contained(t, backend, control()); !ok {
 			t.Fatalf("the probe does not work in the tier %q, so that nothing can be shown: %s", backend.Info().Tier, said)
 		}
 	}
-	return s.try(t, Attempts(), backends)
+	var attempts []Attempt
+	for i, attempt := range Attempts() {
+		if i%parts == part {
+			attempts = append(attempts, attempt)
+		}
+	}
+	return s.try(t, attempts, backends)
 }
 
 // try makes attempts, first in a plain subprocess and then in each of the
