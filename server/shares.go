@@ -33,5 +33,9 @@ func RecordOutcome(id, of string, outcome changes.Outcome) audit.Changes {
 	return shares.RecordOutcome(id, of, outcome)
 }
 
+// DefaultShareWait is how long edits and applies wait for programs that work on
+// the same files.
+const DefaultShareWait = shares.DefaultWait
+
 // GitPrefix is the [SharedDirectory.Prefix] of a git directory by itself.
 const GitPrefix = shares.GitPrefix

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -354,5 +355,38 @@ func TestToolsetGone(t *testing.T) {
 	}
 	if _, err := os.Stat(f.project); err == nil {
 		t.Error("the project was made again")
+	}
+}
+
+// TestApplyIsBounded: an answer lists as much of what was applied as one of exec
+// does, and says how much more there is; so does one of a run that applied it.
+func TestApplyIsBounded(t *testing.T) {
+	t.Parallel()
+	const files, most = 130, 100
+	for mode, tool := range map[string]string{"review": "applyChanges", "write": "exec"} {
+		f := userFixture(t, asTheyAre, "project="+mode)
+		c := f.connect(t)
+		a, told := c.onFiles(t, "exec", map[string]any{"name": "report", "command": "for i in $(seq 130); do echo > f$i; done"})
+		if mode == "review" {
+			a = c.call(t, "applyChanges", map[string]any{"changes": told.Changes.ID})
+		}
+		var done struct {
+			Applied        []heldFile
+			AppliedOmitted int
+			Changes        json.RawMessage
+		}
+		must(t, json.Unmarshal(a.Structured, &done))
+		if mode == "write" {
+			must(t, json.Unmarshal(done.Changes, &done))
+		}
+		if len(done.Applied) != most || done.AppliedOmitted != files-most {
+			t.Errorf("%s lists %d and omits %d", tool, len(done.Applied), done.AppliedOmitted)
+		}
+		if names, err := os.ReadDir(f.project); err != nil || len(names) != files+1 {
+			t.Errorf("%s applied %d files, %v", tool, len(names)-1, err)
+		}
+		if text := a.text(); mode == "review" && (!strings.Contains(text, "130 changes") || !strings.Contains(text, "applied: 30 more")) {
+			t.Errorf("%s: %s", tool, text)
+		}
 	}
 }

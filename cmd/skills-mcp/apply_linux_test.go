@@ -54,7 +54,7 @@ func TestApplyIsRecorded(t *testing.T) {
 	if _, err := os.Stat(written); err == nil {
 		t.Error("it was not taken back")
 	}
-	skillsMCP(exit.Failure, "undo", "ap-0123456789abcdef")
+	skillsMCP(exit.Usage, "undo", "ap-0123456789abcdef")
 
 	lines := strings.Split(skillsMCP(exit.OK, "audit"), "\n")
 	for i, want := range []string{

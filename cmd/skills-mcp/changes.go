@@ -5,6 +5,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/changesets"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
+	"github.com/skills-mcp/skills-mcp/sandbox/changes"
 )
 
 const changesLong = `Show what programs of skills changed in your files and is not applied yet.
@@ -21,22 +22,15 @@ func newChangesCommand(flags *settings.Settings) *cobra.Command {
 		Long:    changesLong,
 		Example: "  skills-mcp changes\n  skills-mcp changes cs-0123456789abcdef-01234567",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(command *cobra.Command, args []string) error {
-			store, err := changesets.Open(flags, command.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				return changesets.List(command, store, asJSON)
-			}
-			set, err := changesets.OpenSet(flags, store, args[0])
-			if err != nil {
-				return err
-			}
-			defer set.Close()
-			return set.Show(command, asJSON)
-		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	command.RunE = changesets.ListOr(flags, &asJSON, changesets.List, func(command *cobra.Command, store *changes.Store, id string) error {
+		set, err := changesets.OpenSet(flags, store, id)
+		if err != nil {
+			return err
+		}
+		defer set.Close()
+		return set.Show(command, asJSON)
+	})
 	return command
 }

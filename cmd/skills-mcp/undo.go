@@ -1,12 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/changesets"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
@@ -26,27 +27,26 @@ func newUndoCommand(flags *settings.Settings) *cobra.Command {
 		Long:    undoLong,
 		Example: "  skills-mcp undo\n  skills-mcp undo ap-0123456789abcdef",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(command *cobra.Command, args []string) error {
-			store, err := changesets.Open(flags, command.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				return changesets.ListApplied(command, store, asJSON)
-			}
-			return flags.Recorded(command.ErrOrStderr(), audit.Record{Event: audit.Apply, Method: "undo"}, func(record *audit.Record) error {
-				outcome, err := store.Undo(command.Context(), args[0])
-				if errors.Is(err, changes.ErrUnknown) {
-					return fmt.Errorf("%w: 'skills-mcp undo' lists them", err)
-				}
-				if err != nil {
-					return err
-				}
-				record.Changes = []audit.Changes{server.RecordOutcome(args[0], "", outcome)}
-				return changesets.PrintOutcome(command.OutOrStdout(), outcome)
-			})
-		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON; for the list")
+	command.RunE = changesets.ListOr(flags, &asJSON, changesets.ListApplied, func(command *cobra.Command, store *changes.Store, id string) error {
+		return flags.Recorded(command.ErrOrStderr(), audit.Record{Event: audit.Apply, Method: "undo"}, func(record *audit.Record) error {
+			return undo(command, store, id, record)
+		})
+	})
 	return command
+}
+
+// undo takes back an apply, and says what was done of it also where that cannot
+// be noted.
+func undo(command *cobra.Command, store *changes.Store, id string, record *audit.Record) error {
+	outcome, err := store.Undo(command.Context(), id)
+	switch {
+	case errors.Is(err, changes.ErrUnknown):
+		return exit.Misused(errors.New("unknown id: 'skills-mcp undo' lists what can be taken back"))
+	case err != nil && !errors.Is(err, changes.ErrUnnoted):
+		return err
+	}
+	record.Changes = []audit.Changes{server.RecordOutcome(id, "", outcome)}
+	return cmp.Or(err, changesets.PrintOutcome(command.OutOrStdout(), outcome))
 }

@@ -59,6 +59,17 @@ func parse(path string, backslash bool) (n name, ok bool) {
 	return n, true
 }
 
+// agrees reports whether two paths may be taken for one another, as far as both
+// go.
+func (n name) agrees(other name) bool {
+	for i := range min(len(n), len(other)) {
+		if !slices.ContainsFunc(n[i], other[i].is) {
+			return false
+		}
+	}
+	return true
+}
+
 // clean reports whether a path is a relative one in its only form.
 func clean(name string) bool {
 	return name != "" && name != "." && name == path.Clean(name) && name[0] != '/' &&

@@ -10,7 +10,10 @@
 // left out (absolute, with a .. or a NUL, or empty) is hidden and protected.
 package paths
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Kind is how a path changes.
 type Kind int
@@ -55,12 +58,16 @@ type Options struct {
 	// Writable are patterns of what may be changed without asking, in the case of
 	// letters that they are written in.
 	Writable []string
+	// Hooks are paths, not patterns, of files and directories in which git finds
+	// programs that it runs: no change set changes what is there or below.
+	Hooks []string
 }
 
 // Rules are the built-in rules and those of a configuration. The zero Rules are
 // the built-in ones. They may be used from many goroutines.
 type Rules struct {
 	hidden, shown, protected, writable []glob
+	hooks                              []name
 }
 
 // New returns the rules with these options; an error names the pattern that is
@@ -86,10 +93,16 @@ func New(options Options) (Rules, error) {
 			*list.to = append(*list.to, g)
 		}
 	}
+	for _, path := range options.Hooks {
+		if n, ok := parse(path, false); ok && len(n) > 0 {
+			r.hooks = append(r.hooks, n)
+		}
+	}
 	return r, nil
 }
 
 const (
+	reasonHooks      = "runs code when git is used"
 	reasonMalformed  = "is no path in the directory"
 	reasonConfigured = "is named in the configuration"
 )
@@ -133,6 +146,9 @@ func (r Rules) protects(n name, kind Kind) (reason string, protected bool) {
 	if anyMatch(r.protected, n) {
 		return reasonConfigured, true
 	}
+	if slices.ContainsFunc(r.hooks, func(hook name) bool { return len(hook) <= len(n) && hook.agrees(n) }) {
+		return reasonHooks, true
+	}
 	if reason, protected := protectedRules.match(n); protected {
 		return reason, true
 	}
@@ -144,6 +160,9 @@ func (r Rules) protects(n name, kind Kind) (reason string, protected bool) {
 	}
 	if kind != Unknown && kind != Deleted && kind != Link {
 		return "", false
+	}
+	if slices.ContainsFunc(r.hooks, func(hook name) bool { return len(hook) > len(n) && hook.agrees(n) }) {
+		return "leads to what " + reasonHooks, true
 	}
 	if reason, leads := hiddenRules.leadsTo(n); leads {
 		return reason, true

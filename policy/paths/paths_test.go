@@ -433,3 +433,26 @@ func BenchmarkHidden(b *testing.B) {
 		r.Hidden("internal/some/package/deep/down/file_test.go")
 	}
 }
+
+// TestHooks: where git finds hooks nothing changes, in whatever case of letters,
+// and what leads there does not go.
+func TestHooks(t *testing.T) {
+	t.Parallel()
+	rules, err := paths.New(paths.Options{Hooks: []string{"tools/hooks", "[x]", "/absolute", "../up", "", "."}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		path      string
+		kind      paths.Kind
+		protected bool
+	}{
+		{"tools/hooks", paths.Added, true}, {"tools/hooks/pre-commit", paths.Added, true}, {"tools/HOOKS/a/b", paths.Modified, true},
+		{"tools", paths.Deleted, true}, {"tools", paths.Link, true}, {"tools", paths.Mode, false}, {"tools/a", paths.Added, false},
+		{"tools/hooks2", paths.Added, false}, {"a/tools/hooks", paths.Added, false}, {"[x]", paths.Added, true}, {"x", paths.Added, false},
+	} {
+		if reason, protected := rules.Protected(test.path, test.kind); protected != test.protected {
+			t.Errorf("%s, kind %d: %q", test.path, test.kind, reason)
+		}
+	}
+}

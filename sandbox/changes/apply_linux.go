@@ -386,7 +386,7 @@ func (s *Store) begin(a *application, bytes int64) (*keeping, error) {
 		if k.held != nil {
 			k.held.release()
 		}
-		return nil, errors.Join(ErrState, err)
+		return nil, stateError(err)
 	}
 	return k, nil
 }

@@ -29,6 +29,8 @@
 package changes
 
 import (
+	"encoding/json"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"time"
@@ -47,6 +49,10 @@ type Options struct {
 	// they are forgotten, the oldest first. One apply that needs more fails with
 	// [ErrTooLarge]. If zero, 2 GiB.
 	KeepBytes int64
+	// Wait is how long an apply, a discard or an undo waits for programs that use
+	// the set, and for others of its kind, before it fails with [ErrBusy]. If zero,
+	// until its context ends.
+	Wait time.Duration
 }
 
 // Target is the directory of the user that a set is about.
@@ -58,6 +64,9 @@ type Target struct {
 	Label     string `json:"label,omitempty"`
 	Skill     string `json:"skill,omitempty"`
 	Workspace string `json:"workspace,omitempty"`
+	// Project is the project to which it belongs where that is another directory,
+	// as the repository of a linked worktree does: its rules hold here too.
+	Project string `json:"project,omitempty"`
 	// Files are the names of the regular files that programs see where they do
 	// not see the whole directory: all else in the set is refused. If empty, they
 	// see it all.
@@ -76,7 +85,8 @@ const (
 	Mode     Kind = "mode" // of permissions alone
 )
 
-// Change is what programs did to one path.
+// Change is what programs did to one path. As JSON its mode is a type and the
+// permissions, such as "file" and "0644".
 type Change struct {
 	// Path is relative to the target, clean, slash-separated and valid UTF-8; it
 	// may hold any other character, control characters too.
@@ -85,7 +95,7 @@ type Change struct {
 	// Mode is the new type and permissions, those of the user's file where it
 	// is Deleted. There are only regular files, directories and symbolic links,
 	// and only the nine bits of permissions.
-	Mode fs.FileMode `json:"mode"`
+	Mode fs.FileMode `json:"-"`
 	// Size in bytes and Digest, "sha256:<hex>", are those of the new content of a
 	// regular file.
 	Size   int64  `json:"size,omitempty"`
@@ -95,6 +105,23 @@ type Change struct {
 	// Conflict says in one sentence why applying it now would be a conflict, as
 	// far as that is known; mostly it is empty.
 	Conflict string `json:"conflict,omitempty"`
+}
+
+// MarshalJSON writes the mode as people know it.
+func (c Change) MarshalJSON() ([]byte, error) {
+	type plain Change
+	kind := "file"
+	switch c.Mode.Type() {
+	case fs.ModeDir:
+		kind = "directory"
+	case fs.ModeSymlink:
+		kind = "link"
+	}
+	return json.Marshal(struct {
+		plain
+		Type string `json:"type"`
+		Mode string `json:"mode"`
+	}{plain(c), kind, fmt.Sprintf("%04o", c.Mode.Perm())})
 }
 
 // Refusal is a path to which something was not done, and why, in one sentence.

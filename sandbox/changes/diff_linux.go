@@ -82,6 +82,9 @@ func (l *look) diff(v verdict, most int64) string {
 	old.read(v.item.Path, most)
 	now.read(v.item.Path, most)
 	a, b := quote("a/"+v.item.Path), quote("b/"+v.item.Path)
+	if old.isDir() && now.isDir() {
+		return directoryText(quote(v.item.Path), old.state, now.state)
+	}
 	text := "diff --git " + a + " " + b + "\n" + modes(old.state, now.state)
 	if old.state == nil {
 		a = "/dev/null"
@@ -90,7 +93,7 @@ func (l *look) diff(v verdict, most int64) string {
 		b = "/dev/null"
 	}
 	switch {
-	case old.state != nil && now.state != nil && old.state.SameData(now.state), old.state.Dir(), now.state.Dir():
+	case old.state != nil && now.state != nil && old.state.SameData(now.state):
 		return text
 	case old.lines && now.lines:
 		lines, err := udiff.ToUnified(a, b, old.text, udiff.Lines(old.text, now.text), udiff.DefaultContextLines)
@@ -99,6 +102,21 @@ func (l *look) diff(v verdict, most int64) string {
 		}
 	}
 	return text + "Binary files " + a + " and " + b + " differ\n" + old.about("old") + now.about("new")
+}
+
+// isDir reports whether there is a directory, or nothing.
+func (s *side) isDir() bool { return s.state == nil || s.state.Dir() }
+
+// directoryText says what became of a directory. Git knows none: for its tools,
+// the line is no part of the diff.
+func directoryText(path string, old, now *files.State) string {
+	switch {
+	case old == nil:
+		return fmt.Sprintf("new directory %s, mode %04o\n", path, now.Mode.Perm())
+	case now == nil:
+		return fmt.Sprintf("deleted directory %s\n", path)
+	}
+	return fmt.Sprintf("directory %s, old mode %04o, new mode %04o\n", path, old.Mode.Perm(), now.Mode.Perm())
 }
 
 // modes are git's lines about what a file is.
@@ -115,7 +133,7 @@ func modes(old, now *files.State) string {
 }
 
 func gitMode(s *files.State) string {
-	kind := map[fs.FileMode]string{0: "100", fs.ModeDir: "040", fs.ModeSymlink: "120"}[s.Mode.Type()]
+	kind := map[fs.FileMode]string{0: "100", fs.ModeSymlink: "120"}[s.Mode.Type()]
 	if s.Symlink() {
 		return kind + "000"
 	}

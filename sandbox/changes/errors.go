@@ -34,6 +34,11 @@ var (
 	ErrTargetReplaced = errors.New("another directory is now where the changes were made: bring the first one back, or discard the changes")
 	// ErrTargetUnusable means that the target is there and cannot be opened.
 	ErrTargetUnusable = errors.New("the directory that the changes are about cannot be opened: its permissions may have changed")
+	// ErrUnnoted means that all was done that an undo could do, as its outcome says,
+	// and that this could not be written down.
+	ErrUnnoted = errors.New("what was taken back could not be noted: 'skills-mcp undo' may list it still")
+	// ErrFull means that there is no room for what an apply or a set needs.
+	ErrFull = errors.New("the disk of the directory for change sets is full: make room there, and try again")
 	// ErrState means that the directory of the store is not safe to use, or that
 	// what is in it cannot be read.
 	ErrState = errors.New("the directory for change sets cannot be used: it must be a directory of this user alone")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -328,4 +329,93 @@ func TestAppliedIsTold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What an undo did is told also where it cannot be noted at the end.
+func TestUndoCannotBeNoted(t *testing.T) {
+	// It sets the fault of the package.
+	f := setUp(t, map[string]string{"a": "old"})
+	f.run(func(u upper) { u.write("a", "new") })
+	undo := f.apply().Undo
+	changes.SetFault(func(moment string) {
+		if moment == "reverted" { // in the place of the note
+			testfiles.Fill(t, filepath.Join(f.state, "applied", strings.TrimPrefix(undo, "ap-"), "undone.json"), map[string]string{"x": ""})
+		}
+	})
+	defer changes.SetFault(func(string) {})
+	outcome, err := f.store.Undo(t.Context(), undo)
+	if !errors.Is(err, changes.ErrUnnoted) {
+		t.Errorf("%v", err)
+	}
+	want(t, "outcome", lines(outcome), "modified a")
+	want(t, "project", tree(t, f.project), `-rw-r--r-- a "old"`)
+}
+
+// An apply waits for programs no longer than it should, and one that waits for
+// none has all the time that it needs.
+func TestApplyWaits(t *testing.T) {
+	t.Parallel()
+	f := setUp(t, map[string]string{"a": "old"})
+	f.run(func(u upper) { u.write("a", "new") })
+	f.open(changes.Options{Wait: 20 * time.Millisecond})
+	id := f.held().ID
+	set, err := f.store.Open(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Close()
+	release, err := set.Use(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := set.Apply(t.Context(), id, nil, nil); !errors.Is(err, changes.ErrBusy) {
+		t.Errorf("while a program uses the set: %v", err)
+	}
+	if _, err := set.Discard(t.Context(), id, nil, nil); !errors.Is(err, changes.ErrBusy) {
+		t.Errorf("while a program uses the set: %v", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	outcome, err := set.Apply(t.Context(), id, nil, func(string, changes.Change) string { time.Sleep(30 * time.Millisecond); return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "outcome", lines(outcome), "modified a")
+}
+
+// A full disk is not said to be a directory of somebody else.
+func TestStateIsFull(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root mounts file systems")
+	}
+	f := setUp(t, map[string]string{"a": "old"})
+	at := testfiles.Dir(t, nil)
+	if err := unix.Mount("tmpfs", at, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(at, unix.MNT_DETACH) })
+	store, err := changes.Open(filepath.Join(at, "state"), changes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := store.New(changes.Target{Path: f.project})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Close()
+	f.set = set
+	f.run(func(u upper) { u.write("a", "new") })
+	id := f.held().ID
+	_ = os.WriteFile(filepath.Join(at, "filler"), make([]byte, 1<<20), 0o600) // as far as there is room
+	for what, try := range map[string]func() error{
+		"a new set": func() error { _, err := store.New(changes.Target{Path: f.project}); return err },
+		"an apply":  func() error { _, err := set.Apply(t.Context(), id, nil, nil); return err },
+	} {
+		if err := try(); !errors.Is(err, changes.ErrFull) || errors.Is(err, changes.ErrState) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	want(t, "project", tree(t, f.project), `-rw-r--r-- a "old"`)
 }

@@ -49,6 +49,14 @@ func waitLock(ctx context.Context, dir, name string, how int) (*lock, error) {
 	}
 }
 
+// waiting is the context in which something waits for others.
+func waiting(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	if most <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, most)
+}
+
 // pause returns [ErrBusy] where ctx has ended.
 func pause(ctx context.Context) error {
 	select {

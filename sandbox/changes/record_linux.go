@@ -2,10 +2,13 @@ package changes
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/overlay"
@@ -36,6 +39,14 @@ type identity struct {
 	Root    files.Root `json:"root"`
 	Key     []byte     `json:"key"` // of the digests in ids
 	Created time.Time  `json:"created"`
+}
+
+// stateError is an error about the directory of the store.
+func stateError(err error) error {
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return fmt.Errorf("%w: %w", ErrState, err)
 }
 
 // readJSON reads a file that this package wrote.

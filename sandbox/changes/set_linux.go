@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -36,6 +37,14 @@ type Set struct {
 	dir   string
 	identity
 	opened *lock
+	wait   time.Duration // as Options.Wait has it
+}
+
+// WaitAtMost returns the set with another [Options.Wait].
+func (x *Set) WaitAtMost(wait time.Duration) *Set {
+	same := *x
+	same.wait = wait
+	return &same
 }
 
 // Dir returns the absolute directory in which programs leave their changes, as
@@ -73,7 +82,10 @@ func (x *Set) readRecord() (*record, error) {
 // writeRecord does not wait for the disk, since that costs more than a run: what
 // an older record says of the user's files are more conflicts, and no fewer.
 func (x *Set) writeRecord(r *record) error {
-	return files.WriteJSON(filepath.Join(x.dir, recordFile), r, false)
+	if err := files.WriteJSON(filepath.Join(x.dir, recordFile), r, false); err != nil {
+		return stateError(err)
+	}
+	return nil
 }
 
 // openUpper opens what programs wrote, or nothing where they did not.
@@ -88,7 +100,7 @@ func (x *Set) openUpper() (*files.Tree, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrState, err)
+		return nil, stateError(err)
 	}
 	return upper, nil
 }
@@ -109,9 +121,15 @@ type look struct {
 // no program uses the set.
 func (x *Set) look(ctx context.Context, judge Judge, alone bool) (*look, error) {
 	l := &look{set: x, judge: judge, ctx: ctx}
+	wait := ctx
+	if alone {
+		var cancel func()
+		wait, cancel = waiting(ctx, x.wait)
+		defer cancel()
+	}
 	for {
 		var err error
-		if l.state, err = waitLock(ctx, x.dir, stateLock, unix.LOCK_EX); err != nil {
+		if l.state, err = waitLock(wait, x.dir, stateLock, unix.LOCK_EX); err != nil {
 			return nil, err
 		}
 		l.use, err = tryLock(x.dir, useLock, unix.LOCK_EX)
@@ -122,7 +140,7 @@ func (x *Set) look(ctx context.Context, judge Judge, alone bool) (*look, error) 
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, err
 		}
-		if err := pause(ctx); err != nil {
+		if err := pause(wait); err != nil {
 			return nil, err
 		}
 	}

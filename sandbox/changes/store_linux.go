@@ -47,6 +47,7 @@ type Store struct {
 	now         func() time.Time
 	keepApplied int
 	keepBytes   int64
+	wait        time.Duration
 }
 
 // Open opens the store in a directory, which is made with mode 0700 where it is
@@ -55,7 +56,7 @@ type Store struct {
 // [ErrUnsupported].
 func Open(dir string, o Options) (*Store, error) {
 	s := &Store{
-		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), now: o.Now,
+		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), now: o.Now, wait: o.Wait,
 		keepApplied: cmp.Or(max(o.KeepApplied, 0), defaultKeepApplied), keepBytes: cmp.Or(max(o.KeepBytes, 0), defaultKeepBytes),
 	}
 	if s.now == nil {
@@ -69,7 +70,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	var err error
 	if s.dir, err = filepath.EvalSymlinks(dir); err != nil { // a home may be behind one
-		return nil, fmt.Errorf("%w: %w", ErrState, err)
+		return nil, stateError(err)
 	}
 	for _, private := range []string{s.sets(), s.applied(), s.expired()} {
 		if err := makePrivate(private); err != nil {
@@ -89,11 +90,11 @@ func (s *Store) expired() string { return filepath.Join(s.dir, "expired") }
 // one.
 func makePrivate(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("%w: %w", ErrState, err)
+		return stateError(err)
 	}
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrState, err)
+		return stateError(err)
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || !ok || int(stat.Uid) != os.Geteuid() {
 		return fmt.Errorf("%w: %s is a link, a file or another user's", ErrState, filepath.Base(dir))
@@ -102,7 +103,7 @@ func makePrivate(dir string) error {
 		return nil
 	}
 	if err := os.Chmod(dir, 0o700); err != nil {
-		return fmt.Errorf("%w: %w", ErrState, err)
+		return stateError(err)
 	}
 	return nil
 }
@@ -129,7 +130,7 @@ func (s *Store) New(target Target) (*Set, error) {
 	name := steps.NewName()
 	temp := filepath.Join(s.sets(), newPrefix+name)
 	if err := s.fill(temp, identity{Target: target, Root: is, Key: key, Created: s.now()}); err != nil {
-		return nil, errors.Join(fmt.Errorf("make a change set: %w", err), tempdir.Remove(temp))
+		return nil, errors.Join(fmt.Errorf("make a change set: %w", stateError(err)), tempdir.Remove(temp))
 	}
 	opened, err := tryLock(temp, openLock, unix.LOCK_SH)
 	if err == nil {
@@ -172,7 +173,7 @@ func (s *Store) open(name string) (*Set, error) {
 	case errors.Is(err, unix.EWOULDBLOCK): // it is being removed
 		return nil, ErrExpired
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: %w", ErrState, err)
+		return nil, stateError(err)
 	}
 	if _, err := os.Lstat(filepath.Join(s.expired(), name)); err == nil {
 		return nil, ErrExpired
@@ -181,7 +182,7 @@ func (s *Store) open(name string) (*Set, error) {
 }
 
 func (s *Store) load(name string, opened *lock) (*Set, error) {
-	x := &Set{store: s, name: name, dir: filepath.Join(s.sets(), name), opened: opened}
+	x := &Set{store: s, name: name, dir: filepath.Join(s.sets(), name), opened: opened, wait: s.wait}
 	if err := readJSON(filepath.Join(x.dir, identityFile), &x.identity); err != nil {
 		opened.release()
 		if errors.Is(err, fs.ErrNotExist) { // removed since the lock was opened
@@ -196,7 +197,7 @@ func (s *Store) load(name string, opened *lock) (*Set, error) {
 func (s *Store) names() ([]string, error) {
 	entries, err := os.ReadDir(s.sets())
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrState, err)
+		return nil, stateError(err)
 	}
 	var names []string
 	for _, e := range entries {

@@ -50,7 +50,7 @@ type undone struct {
 func (s *Store) Applied() ([]Applied, error) {
 	names, err := s.appliedNames()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrState, err)
+		return nil, stateError(err)
 	}
 	var list []Applied
 	for _, name := range names {
@@ -111,15 +111,17 @@ func made(s *steps.Step, kind Kind) Change {
 // Undo brings back what an apply replaced or removed, and removes what it added,
 // where the user's files are still what the apply wrote; others are conflicts
 // and stay. It can be called again for those. Of the set that was applied
-// nothing comes back. The error may be [ErrUnknown], [ErrUndone], [ErrBusy] or
-// one of the target's.
+// nothing comes back. The error may be [ErrUnknown], [ErrUndone], [ErrBusy], one
+// of the target's, or [ErrUnnoted], with which the outcome is what was done.
 func (s *Store) Undo(ctx context.Context, id string) (Outcome, error) {
 	name, ok := strings.CutPrefix(id, applyPrefix)
 	if !ok || !validName(name) {
 		return Outcome{}, ErrUnknown
 	}
 	dir := filepath.Join(s.applied(), name)
-	alone, err := waitLock(ctx, dir, stateLock, unix.LOCK_EX)
+	wait, cancel := waiting(ctx, s.wait)
+	defer cancel()
+	alone, err := waitLock(wait, dir, stateLock, unix.LOCK_EX)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Outcome{}, ErrUnknown
 	}
@@ -131,8 +133,10 @@ func (s *Store) Undo(ctx context.Context, id string) (Outcome, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Outcome{}, ErrUnknown
-	case err != nil || l.End == nil:
-		return Outcome{}, errors.Join(ErrState, err)
+	case err != nil:
+		return Outcome{}, stateError(err)
+	case l.End == nil:
+		return Outcome{}, ErrState
 	}
 	target, err := openTarget(l.Begin.Target.Path, l.Begin.Root)
 	if err != nil {
@@ -156,7 +160,7 @@ func (s *Store) undo(ctx context.Context, dir string, l *steps.Log, u undone, ta
 	again.When = s.now()
 	b, err := beginJournal(filepath.Join(dir, "undo-"+steps.NewName()+journalSuffix), again)
 	if err != nil {
-		return Outcome{}, errors.Join(ErrState, err)
+		return Outcome{}, stateError(err)
 	}
 	defer b.journal.Close()
 	outcome, failed := newOutcome(), map[string]bool{}
@@ -179,5 +183,8 @@ func (s *Store) undo(ctx context.Context, dir string, l *steps.Log, u undone, ta
 	}
 	u.When = again.When
 	steps.Fault("reverted")
-	return outcome, errors.Join(b.end(), files.WriteJSON(filepath.Join(dir, undoneFile), u, true))
+	if err := errors.Join(b.end(), files.WriteJSON(filepath.Join(dir, undoneFile), u, true)); err != nil {
+		return outcome, fmt.Errorf("%w: %w", ErrUnnoted, err)
+	}
+	return outcome, nil
 }

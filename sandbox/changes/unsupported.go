@@ -5,6 +5,7 @@ package changes
 import (
 	"context"
 	"io"
+	"time"
 )
 
 // Store keeps change sets in a directory of the user's state. It may be used
@@ -45,6 +46,9 @@ func (s *Store) Undo(ctx context.Context, id string) (Outcome, error) {
 // Dir returns the absolute directory in which programs leave their changes, as
 // sandbox.Share has it. It is the same as long as the set is there.
 func (x *Set) Dir() string { return "" }
+
+// WaitAtMost returns the set with another [Options.Wait].
+func (x *Set) WaitAtMost(time.Duration) *Set { return x }
 
 // Target returns what the set is about.
 func (x *Set) Target() Target { return Target{} }

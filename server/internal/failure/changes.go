@@ -55,7 +55,7 @@ func afterStale(held changes.Held) string {
 // unusableChanges maps the errors of the directories that changes are about, or
 // are kept in.
 func unusableChanges(err error) *Failure {
-	for _, known := range []error{changes.ErrTargetGone, changes.ErrTargetReplaced, changes.ErrTargetUnusable, changes.ErrUnsupported} {
+	for _, known := range []error{changes.ErrTargetGone, changes.ErrTargetReplaced, changes.ErrTargetUnusable, changes.ErrFull, changes.ErrUnsupported} {
 		if errors.Is(err, known) {
 			return split(ChangesUnusable, known, err)
 		}

@@ -157,7 +157,7 @@ func Of(err error) *Failure {
 		errors.Is(err, changes.ErrApplied), errors.Is(err, changes.ErrBusy), errors.Is(err, changes.ErrTooLarge):
 		return ofChanges(err)
 	case errors.Is(err, changes.ErrTargetGone), errors.Is(err, changes.ErrTargetReplaced), errors.Is(err, changes.ErrTargetUnusable),
-		errors.Is(err, changes.ErrState), errors.Is(err, changes.ErrUnsupported):
+		errors.Is(err, changes.ErrFull), errors.Is(err, changes.ErrState), errors.Is(err, changes.ErrUnsupported):
 		return unusableChanges(err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Failure{Code: ExecutionCanceled, Message: "the request was canceled", Cause: err}

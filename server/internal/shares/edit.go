@@ -43,7 +43,7 @@ func (a *Access) Edit(ctx context.Context, ws workspaces.Workspace, at Place, ed
 	defer lease.Release()
 	wait, cancel := context.WithTimeout(ctx, a.wait())
 	defer cancel()
-	if err := a.lend(ctx, wait, l, targetIn(ws, at.Directory, at.Project, edit.Author), edit.Author); err != nil {
+	if err := a.lend(ctx, wait, l, targetIn(ws, at.Directory, a.projectOf(ctx, at.Directory), edit.Author), edit.Author); err != nil {
 		return false, Report{}, a.notLent(ctx, wait, at, err)
 	}
 	created, err = a.write(ctx, l, at, edit)

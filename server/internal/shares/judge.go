@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
 	"github.com/skills-mcp/skills-mcp/policy/paths"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -22,14 +23,24 @@ type judgement struct {
 	rules  paths.Rules
 	set    *changes.Set
 	prefix string // of paths
+	// indexes are what was said of git indexes, each in one state of both files.
+	indexes map[string]judgedIndex
 	// repositories are directories of the user's that were looked at, and whether
 	// git takes them for repositories.
 	repositories map[string]bool
 }
 
-// Judge returns what refuses changes in a set that the rules protect from.
+// judgedIndex is what was said of a git index.
+type judgedIndex struct {
+	after, before filestat.State // the zero value of what is not there
+	fault         string
+}
+
+// Judge returns what refuses changes in a set that the rules protect from. It is
+// for one look at the set: what it has found out about files that programs may
+// change it does not find out again.
 func Judge(rules paths.Rules, set *changes.Set) changes.Judge {
-	j := judgement{rules: rules, set: set, repositories: map[string]bool{}}
+	j := judgement{rules: rules, set: set, repositories: map[string]bool{}, indexes: map[string]judgedIndex{}}
 	if set.Target().Label == LabelGit {
 		j.prefix = GitPrefix
 	}
@@ -49,7 +60,7 @@ func (j judgement) of(path string, change changes.Change) string {
 		return ""
 	}
 	if index, ofHistory := gitIndexOf(j.prefix + path); ofHistory {
-		return j.indexFault(strings.TrimPrefix(index, j.prefix))
+		return j.indexVerdict(strings.TrimPrefix(index, j.prefix))
 	}
 	return ""
 }
@@ -68,6 +79,34 @@ func gitIndexOf(path string) (index string, ofHistory bool) {
 		return dir + ".git/index", found
 	}
 	return "", false
+}
+
+// indexVerdict is indexFault, which is asked for each path of a history and parses
+// what may be long.
+func (j judgement) indexVerdict(path string) string {
+	now := judgedIndex{after: stateOf(filepath.Join(j.set.Dir(), sandbox.UpperDir), path), before: stateOf(j.set.Target().Path, path)}
+	known, found := j.indexes[path]
+	if found && known.after == now.after && known.before == now.before {
+		return known.fault
+	}
+	now.fault = j.indexFault(path)
+	j.indexes[path] = now
+	return now.fault
+}
+
+// stateOf returns the state of a file in a directory, which no link leads out of,
+// or the zero value of what is not there.
+func stateOf(dir, path string) filestat.State {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return filestat.State{}
+	}
+	defer root.Close()
+	info, err := root.Lstat(path)
+	if err != nil {
+		return filestat.State{}
+	}
+	return filestat.Of(info)
 }
 
 // indexFault says why an index that is held must not become the repository's.

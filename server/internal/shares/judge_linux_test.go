@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -116,5 +118,75 @@ func TestEditAfterTheCopy(t *testing.T) {
 		t.Errorf("reported %+v", c)
 	} else if len(c.Refused) != 1 || !strings.Contains(c.Refused[0].Reason, "single files") {
 		t.Errorf("what was not shared is refused as %+v", c.Refused)
+	}
+}
+
+// A history of many refs has its index read once, and again when one of the two
+// that are compared is another.
+func TestJudgeReadsAnIndexOnce(t *testing.T) {
+	const size, refs = 1 << 20, 64
+	dir := testfiles.Dir(t, map[string]string{".git/HEAD": "ref: refs/heads/main", ".git/objects/": "", ".git/index": strings.Repeat("x", size)})
+	set, _ := newSet(t, changes.Target{Path: dir})
+	held := filepath.Join(set.Dir(), sandbox.UpperDir, ".git/index")
+	testfiles.Write(t, held, strings.Repeat("y", size))
+	judge := shares.Judge(paths.Rules{}, set)
+	ask := func(path string) string {
+		return judge(path, changes.Change{Path: path, Kind: changes.Added, Mode: 0o644})
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range refs {
+		if ask(".git/refs/heads/"+strconv.Itoa(i)) == "" {
+			t.Fatal("what is no index is applied with a history")
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if read := after.TotalAlloc - before.TotalAlloc; read > 16*size {
+		t.Errorf("%d refs took %d bytes", refs, read)
+	}
+	if err := os.Remove(held); err != nil {
+		t.Fatal(err)
+	}
+	if reason := ask(".git/refs/heads/0"); reason != "" {
+		t.Errorf("without an index that is held: %s", reason)
+	}
+}
+
+// A repository elsewhere that belongs to a project is judged by the project's
+// rules wherever its changes are applied: its set says which project that is.
+func TestSetOfARepositoryNamesItsProject(t *testing.T) {
+	t.Parallel()
+	worktree, repository := testfiles.Dir(t, map[string]string{"a": ""}), testfiles.Dir(t, map[string]string{"HEAD": ""})
+	_, store := newSet(t, changes.Target{Path: worktree})
+	var all []shares.Directory
+	for _, dir := range []string{worktree, repository} {
+		view, err := project.NewView(project.ViewOptions{Dir: dir, Base: t.TempDir(), Hidden: paths.Rules{}.Hidden})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = view.Close() })
+		all = append(all, shares.Directory{Path: dir, Mode: shares.Review, View: view})
+	}
+	all[1].Prefix = shares.GitPrefix
+	access := shares.New(shares.Options{Project: all, Store: store}, slog.New(slog.DiscardHandler))
+	lease, err := access.Lend(t.Context(), workspaces.Workspace{Handle: "ws"}, shares.Author{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec sandbox.Spec
+	lease.Specify(&spec)
+	for _, share := range spec.Shares {
+		testfiles.Write(t, filepath.Join(share.Changes, sandbox.UpperDir, "new"), "x")
+	}
+	lease.Release()
+	held, err := store.List(t.Context())
+	if err != nil || len(held) != 2 {
+		t.Fatalf("%v, %v", held, err)
+	}
+	for _, info := range held {
+		want := map[string]string{worktree: "", repository: worktree}[info.Target.Path]
+		if info.Target.Project != want {
+			t.Errorf("%s belongs to %q", info.Target.Path, info.Target.Project)
+		}
 	}
 }

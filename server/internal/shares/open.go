@@ -3,6 +3,7 @@ package shares
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"syscall"
 
@@ -97,6 +98,8 @@ func (a *Access) pathFault(at Place, err error) error {
 		refused := contained.Refuse(contained.TooLarge, at.Shown(), "is over the limit of an edit")
 		refused.Hint = "Change it with a program, such as sed."
 		return refused
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w: %w", changes.ErrFull, err)
 	case errors.Is(err, merged.ErrNoChanges):
 		a.log.Error("changes cannot be kept", "path", at.Path, "error", err)
 		return failure.New(failure.ChangesUnusable, "Tell the user; the server's log says why.", "there is no place to keep what is changed in %s", display.Path(at.Path))

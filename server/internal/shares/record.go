@@ -27,7 +27,7 @@ func (r Report) Record() (recorded []audit.Changes) {
 	for _, set := range sets {
 		recorded = append(recorded, audit.Changes{
 			ID: set.ID, Of: set.Of, Held: len(set.Held) + set.Omitted,
-			Applied: changedPaths(set.Applied), Conflicts: refusedPaths(set.Conflicts), Refused: refusedPaths(set.Refused),
+			Applied: changedPaths(set.outcome.Applied), Conflicts: refusedPaths(set.outcome.Conflicts), Refused: refusedPaths(set.Refused),
 		})
 	}
 	return recorded

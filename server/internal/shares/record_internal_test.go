@@ -16,7 +16,9 @@ func TestRecord(t *testing.T) {
 		Shares:  []Shown{{Path: "/data", Access: Read}, {Access: Off, Reason: "It is gone."}},
 		Changes: &ChangeSet{ID: "cs-1", Of: "/work", Held: []changes.Change{{Path: "a"}, {Path: "b"}}, Omitted: 3,
 			Refused: []changes.Refusal{{Path: ".git/config"}}},
-		OtherChanges: []ChangeSet{{ID: "cs-2", Of: "/other", Applied: []changes.Change{{Path: "out/c"}}, Conflicts: []changes.Refusal{{Path: "out/d"}}}},
+		OtherChanges: []ChangeSet{{ID: "cs-2", Of: "/other", outcome: changes.Outcome{
+			Applied: []changes.Change{{Path: "out/c"}}, Conflicts: []changes.Refusal{{Path: "out/d"}},
+		}}},
 	}
 	if diff := cmp.Diff([]string{"project review /work", "share read /data"}, report.Granted()); diff != "" {
 		t.Errorf("granted (-want +got):\n%s", diff)

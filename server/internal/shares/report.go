@@ -53,11 +53,15 @@ type ChangeSet struct {
 	RefusedOmitted int               `json:"refusedOmitted,omitempty"`
 	// Applied was written to the directory when the run ended, as the operator
 	// allowed beforehand; Conflicts should have been.
-	Applied   []changes.Change  `json:"applied,omitempty"`
-	Conflicts []changes.Refusal `json:"conflicts,omitempty"`
-	Undo      string            `json:"undo,omitempty"`
+	Applied          []changes.Change  `json:"applied,omitempty"`
+	AppliedOmitted   int               `json:"appliedOmitted,omitempty"`
+	Conflicts        []changes.Refusal `json:"conflicts,omitempty"`
+	ConflictsOmitted int               `json:"conflictsOmitted,omitempty"`
+	Undo             string            `json:"undo,omitempty"`
 	// Fault says why the set cannot be looked at, or was not applied.
 	Fault string `json:"fault,omitempty"`
+
+	outcome changes.Outcome // of applying, with all of it
 }
 
 // ProjectFault says in a sentence why the project is not lent, or nothing where it
@@ -109,23 +113,22 @@ func shownAs(of Directory, as sandbox.Shared) Shown {
 // there is nothing.
 func (a *Access) settle(ctx context.Context, l *loan) *ChangeSet {
 	set := &ChangeSet{Of: l.of.Path}
-	judge := Judge(l.of.Rules, l.set)
-	held, err := l.set.Held(ctx, judge)
+	held, err := l.set.Held(ctx, Judge(l.of.Rules, l.set))
 	if err == nil {
 		if paths := free(l.of, held); len(paths) > 0 {
-			held, err = set.apply(ctx, l.set, held, paths, judge)
+			held, err = set.apply(ctx, l.set, held, paths, Judge(l.of.Rules, l.set))
 		}
 	}
 	if err = errors.Join(l.late, err); err != nil {
 		a.log.Warn("changes cannot be looked at or applied", "path", l.of.Path, "error", err)
 		set.Fault = sentence(err)
 	}
-	if held.Empty() && len(set.Applied) == 0 && set.Fault == "" {
+	if held.Empty() && len(set.outcome.Applied) == 0 && set.Fault == "" {
 		return nil
 	}
 	set.ID = held.ID
-	set.Held, set.Omitted = bounded(held.Files, held.OmittedFiles)
-	set.Refused, set.RefusedOmitted = bounded(held.Refused, held.OmittedRefused)
+	set.Held, set.Omitted = Bounded(held.Files, held.OmittedFiles)
+	set.Refused, set.RefusedOmitted = Bounded(held.Refused, held.OmittedRefused)
 	return set
 }
 
@@ -135,9 +138,7 @@ const settleTimeout = time.Second
 
 // apply applies what is held at paths, and returns what is held then.
 func (s *ChangeSet) apply(ctx context.Context, set *changes.Set, held changes.Held, paths []string, judge changes.Judge) (changes.Held, error) {
-	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
-	defer cancel()
-	outcome, err := set.Apply(ctx, held.ID, paths, judge)
+	outcome, err := set.WaitAtMost(settleTimeout).Apply(ctx, held.ID, paths, judge)
 	stale := (*changes.StaleError)(nil)
 	switch {
 	case errors.As(err, &stale): // another run has changed it meanwhile
@@ -147,7 +148,9 @@ func (s *ChangeSet) apply(ctx context.Context, set *changes.Set, held changes.He
 	case err != nil:
 		return held, err
 	}
-	s.Applied, s.Conflicts, s.Undo = outcome.Applied, outcome.Conflicts, outcome.Undo
+	s.outcome, s.Undo = outcome, outcome.Undo
+	s.Applied, s.AppliedOmitted = Bounded(outcome.Applied, 0)
+	s.Conflicts, s.ConflictsOmitted = Bounded(outcome.Conflicts, 0)
 	return outcome.Remaining, nil
 }
 
@@ -161,7 +164,9 @@ func free(of Directory, held changes.Held) (free []string) {
 	return slices.Compact(free)
 }
 
-func bounded[T any](list []T, omitted int) ([]T, int) {
+// Bounded returns the first of a list, as many as a result has, and how many there
+// are besides.
+func Bounded[T any](list []T, omitted int) ([]T, int) {
 	if len(list) <= maxReported {
 		return list, omitted
 	}
@@ -189,5 +194,5 @@ func sentence(err error) string {
 // shownErrors have messages for people.
 var shownErrors = []error{
 	changes.ErrUnsupported, changes.ErrBusy, changes.ErrTooLarge, changes.ErrTargetGone, changes.ErrTargetReplaced,
-	changes.ErrTargetUnusable, changes.ErrState,
+	changes.ErrTargetUnusable, changes.ErrFull, changes.ErrState,
 }

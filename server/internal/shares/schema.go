@@ -5,19 +5,22 @@ const (
 	ChangeSchema = `{"type": "object", "properties": {
       "path": {"type": "string", "description": "Relative to the directory."},
       "kind": {"type": "string", "enum": ["added", "modified", "deleted", "mode"]},
-      "mode": {"type": "integer"}, "size": {"type": "integer"}, "digest": {"type": "string"}, "link": {"type": "string"},
+      "type": {"type": "string", "enum": ["file", "directory", "link"]},
+      "mode": {"type": "string", "description": "Permissions, such as 0644."}, "size": {"type": "integer"}, "digest": {"type": "string"}, "link": {"type": "string"},
       "conflict": {"type": "string", "description": "Why it cannot be applied as things are."}
-    }, "required": ["path", "kind"]}`
+    }, "required": ["path", "kind", "type", "mode"]}`
 	RefusalSchema   = `{"type": "object", "properties": {"path": {"type": "string"}, "reason": {"type": "string"}}, "required": ["path", "reason"]}`
-	ChangeSetSchema = `{"type": "object", "properties": {
-      "id": {"type": "string", "description": "What applyChanges takes."},
+	ChangeSetSchema = `{"type": "object", "description": "What is held of a directory, by its id; lists have 100 elements at most, and how many more there are.", "properties": {
+      "id": {"type": "string", "description": "What applyChanges takes as its argument changes."},
       "of": {"type": "string", "description": "The user's directory, which is not changed yet."},
       "held": {"type": "array", "items": ` + ChangeSchema + `},
       "heldOmitted": {"type": "integer"},
       "refused": {"type": "array", "description": "What can never be applied.", "items": ` + RefusalSchema + `},
       "refusedOmitted": {"type": "integer"},
       "applied": {"type": "array", "description": "What was written at once, as the user allowed beforehand.", "items": {"type": "object"}},
+      "appliedOmitted": {"type": "integer"},
       "conflicts": {"type": "array", "items": {"type": "object"}},
+      "conflictsOmitted": {"type": "integer"},
       "undo": {"type": "string"},
       "fault": {"type": "string"}
     }, "required": ["id", "of", "held"]}`

@@ -12,8 +12,10 @@ type Set struct {
 	access *Access
 	set    *changes.Set
 	of     Directory
-	judge  changes.Judge
 }
+
+// judge returns the judge of one look at the set.
+func (s *Set) judge() changes.Judge { return Judge(s.of.Rules, s.set) }
 
 // Open opens the change set of an id, in whatever state it is. Sets of other
 // directories than those that are lent are unknown, and so are all where
@@ -29,7 +31,7 @@ func (a *Access) Open(ctx context.Context, id string) (*Set, error) {
 	directories, _ := a.directories(ctx)
 	for _, of := range directories {
 		if of.Path == set.Target().Path && of.Mode != Read {
-			return &Set{access: a, set: set, of: of, judge: Judge(of.Rules, set)}, nil
+			return &Set{access: a, set: set, of: of}, nil
 		}
 	}
 	a.close(set)
@@ -43,7 +45,7 @@ func (s *Set) Close() error { return s.set.Close() }
 func (s *Set) Target() changes.Target { return s.set.Target() }
 
 // Held returns what the set holds.
-func (s *Set) Held(ctx context.Context) (changes.Held, error) { return s.set.Held(ctx, s.judge) }
+func (s *Set) Held(ctx context.Context) (changes.Held, error) { return s.set.Held(ctx, s.judge()) }
 
 // HeldAs returns what the set holds, where that is the state of an id. If not, the
 // error is a [changes.AppliedError] or a [changes.StaleError].
@@ -67,24 +69,24 @@ func (s *Set) HeldAs(ctx context.Context, id string) (changes.Held, error) {
 // Diff returns how what is held at paths differs from the user's files, in at
 // most so many bytes; 0 means as many as there may be.
 func (s *Set) Diff(ctx context.Context, paths []string, bytes int) (changes.Diff, error) {
-	return s.set.Diff(ctx, changes.DiffOptions{Paths: paths, Judge: s.judge, Bytes: bytes})
+	return s.set.Diff(ctx, changes.DiffOptions{Paths: paths, Judge: s.judge(), Bytes: bytes})
 }
 
 // Apply writes what is held at paths, in the state of that id, to the user's
 // directory.
 func (s *Set) Apply(ctx context.Context, id string, paths []string) (changes.Outcome, error) {
-	return s.set.Apply(ctx, id, paths, s.judge)
+	return s.set.Apply(ctx, id, paths, s.judge())
 }
 
 // Discard forgets what is held at paths.
 func (s *Set) Discard(ctx context.Context, id string, paths []string) (changes.Held, error) {
-	return s.set.Discard(ctx, id, paths, s.judge)
+	return s.set.Discard(ctx, id, paths, s.judge())
 }
 
 // Summary returns what a set holds as a result shows it.
 func (s *Set) Summary(held changes.Held) ChangeSet {
 	summary := ChangeSet{ID: held.ID, Of: s.of.Path}
-	summary.Held, summary.Omitted = bounded(held.Files, held.OmittedFiles)
-	summary.Refused, summary.RefusedOmitted = bounded(held.Refused, held.OmittedRefused)
+	summary.Held, summary.Omitted = Bounded(held.Files, held.OmittedFiles)
+	summary.Refused, summary.RefusedOmitted = Bounded(held.Refused, held.OmittedRefused)
 	return summary
 }

@@ -152,10 +152,10 @@ func (a *Access) Lend(ctx context.Context, ws workspaces.Workspace, by Author) (
 	}
 	directories, hasProject := a.directories(ctx)
 	lease.project, lease.env = hasProject, a.env(directories)
-	for i, of := range directories {
+	for _, of := range directories {
 		l := newLoan(of)
 		lease.loans = append(lease.loans, l)
-		if l.fault = a.lend(ctx, ctx, l, targetIn(ws, of, hasProject && i == 0, by), by); l.fault != nil {
+		if l.fault = a.lend(ctx, ctx, l, targetIn(ws, of, a.projectOf(ctx, of), by), by); l.fault != nil {
 			l.end()
 			if ctx.Err() != nil {
 				lease.Release()
@@ -172,8 +172,22 @@ func newLoan(of Directory) *loan {
 }
 
 // targetIn is what the change set of a workspace and a directory is about.
-func targetIn(ws workspaces.Workspace, of Directory, project bool, by Author) changes.Target {
-	return changes.Target{Path: of.Path, Label: label(of, project), Skill: by.Skill, Workspace: ws.Handle, Files: of.Files}
+func targetIn(ws workspaces.Workspace, of Directory, project string, by Author) changes.Target {
+	target := changes.Target{Path: of.Path, Label: label(of, of.Path == project), Skill: by.Skill, Workspace: ws.Handle, Files: of.Files}
+	if target.Label == LabelGit {
+		target.Project = project
+	}
+	return target
+}
+
+// projectOf returns the path of the project that a directory is or belongs to, or
+// nothing for others.
+func (a *Access) projectOf(ctx context.Context, of Directory) string {
+	project := a.project(ctx)
+	if !slices.ContainsFunc(project, func(d Directory) bool { return d.Path == of.Path }) {
+		return ""
+	}
+	return project[0].Path
 }
 
 // env returns the environment that tools need in directories.

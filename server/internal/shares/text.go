@@ -16,8 +16,8 @@ func (s ChangeSet) WriteText(text *strings.Builder) {
 	if s.Fault != "" {
 		fmt.Fprintf(text, "changes to %s cannot be looked at: %s\n", display.Path(s.Of), s.Fault)
 	}
-	writeChanges(text, "applied at once", s.Applied, 0)
-	writeRefusals(text, "conflict", s.Conflicts, 0)
+	writeChanges(text, "applied at once", s.Applied, s.AppliedOmitted)
+	writeRefusals(text, "conflict", s.Conflicts, s.ConflictsOmitted)
 	writeRefusals(text, "can never be applied", s.Refused, s.RefusedOmitted)
 	if s.Undo != "" {
 		fmt.Fprintf(text, "the user can take it back with: skills-mcp undo %s\n", s.Undo)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -18,11 +19,7 @@ func URI(id, path string) string {
 	if path == "" {
 		return Scheme + id
 	}
-	segments := strings.Split(path, "/")
-	for i, segment := range segments {
-		segments[i] = url.PathEscape(segment)
-	}
-	return Scheme + id + "/" + strings.Join(segments, "/")
+	return Scheme + id + "/" + display.PathInURI(path)
 }
 
 // ParseURI splits a URI of a change set.

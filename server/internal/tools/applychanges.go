@@ -50,11 +50,14 @@ func applyChanges(a applier) Tool {
 var appliedSchema = json.RawMessage(`{
   "type": "object",
   "properties": {
-    "changes": {"type": "string", "description": "The id that was given."},
+    "changes": {"type": "string", "description": "The id that was given; what is held now is in remaining, with the id that it has now."},
     "of": {"type": "string", "description": "The user's directory."},
     "applied": {"type": "array", "description": "What was written to it.", "items": ` + shares.ChangeSchema + `},
+    "appliedOmitted": {"type": "integer", "description": "How many more were written than are listed."},
     "conflicts": {"type": "array", "description": "What the user changed meanwhile, which stays as it is.", "items": ` + shares.RefusalSchema + `},
+    "conflictsOmitted": {"type": "integer"},
     "refused": {"type": "array", "description": "What must not or could not be written.", "items": ` + shares.RefusalSchema + `},
+    "refusedOmitted": {"type": "integer"},
     "remaining": ` + shares.ChangeSetSchema + `,
     "undo": {"type": "string", "description": "What 'skills-mcp undo' takes to bring back what was there before."},
     "discarded": {"type": "boolean"},
@@ -65,15 +68,18 @@ var appliedSchema = json.RawMessage(`{
 
 // applied holds all that a model needs, as results with structure do.
 type applied struct {
-	Changes   string            `json:"changes"`
-	Of        string            `json:"of"`
-	Applied   []changes.Change  `json:"applied"`
-	Conflicts []changes.Refusal `json:"conflicts"`
-	Refused   []changes.Refusal `json:"refused"`
-	Remaining shares.ChangeSet  `json:"remaining"`
-	Undo      string            `json:"undo,omitempty"`
-	Discarded bool              `json:"discarded,omitempty"`
-	Declined  string            `json:"declined,omitempty"`
+	Changes          string            `json:"changes"`
+	Of               string            `json:"of"`
+	Applied          []changes.Change  `json:"applied"`
+	AppliedOmitted   int               `json:"appliedOmitted,omitempty"`
+	Conflicts        []changes.Refusal `json:"conflicts"`
+	ConflictsOmitted int               `json:"conflictsOmitted,omitempty"`
+	Refused          []changes.Refusal `json:"refused"`
+	RefusedOmitted   int               `json:"refusedOmitted,omitempty"`
+	Remaining        shares.ChangeSet  `json:"remaining"`
+	Undo             string            `json:"undo,omitempty"`
+	Discarded        bool              `json:"discarded,omitempty"`
+	Declined         string            `json:"declined,omitempty"`
 }
 
 func (a applier) apply(ctx context.Context, arguments applyArguments) (*mcp.CallToolResult, error) {
@@ -115,7 +121,9 @@ func (a applier) apply(ctx context.Context, arguments applyArguments) (*mcp.Call
 		return nil, err
 	}
 	record(shares.RecordOutcome(arguments.Changes, done.Of, outcome))
-	done.Applied, done.Conflicts, done.Refused = outcome.Applied, outcome.Conflicts, outcome.Refused
+	done.Applied, done.AppliedOmitted = shares.Bounded(outcome.Applied, 0)
+	done.Conflicts, done.ConflictsOmitted = shares.Bounded(outcome.Conflicts, 0)
+	done.Refused, done.RefusedOmitted = shares.Bounded(outcome.Refused, 0)
 	done.Undo, done.Remaining = outcome.Undo, set.Summary(outcome.Remaining)
 	return done.result(), nil
 }
@@ -143,7 +151,7 @@ func (done applied) text() string {
 	case done.Discarded:
 		text.WriteString("Discarded. The user's files are as they were.\n")
 	default:
-		fmt.Fprintf(&text, "Applied to %s: %s.\n", display.Path(done.Of), display.Counted(len(done.Applied), "change"))
+		fmt.Fprintf(&text, "Applied to %s: %s.\n", display.Path(done.Of), display.Counted(len(done.Applied)+done.AppliedOmitted, "change"))
 	}
 	for _, change := range done.Applied {
 		fmt.Fprintf(&text, "%s: %s\n", change.Kind, display.Path(change.Path))
@@ -153,6 +161,14 @@ func (done applied) text() string {
 	}
 	for _, refusal := range done.Refused {
 		fmt.Fprintf(&text, "refused: %s: %s\n", display.Path(refusal.Path), refusal.Reason)
+	}
+	for _, more := range []struct {
+		what string
+		n    int
+	}{{"applied", done.AppliedOmitted}, {"conflicts", done.ConflictsOmitted}, {"refused", done.RefusedOmitted}} {
+		if more.n > 0 {
+			fmt.Fprintf(&text, "%s: %d more\n", more.what, more.n)
+		}
 	}
 	if done.Undo != "" {
 		fmt.Fprintf(&text, "The user can take it back with: skills-mcp undo %s\n", done.Undo)

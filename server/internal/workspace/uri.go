@@ -6,6 +6,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 )
 
@@ -14,13 +15,7 @@ import (
 const Scheme = "workspace://"
 
 // URI names a file of a workspace.
-func URI(handle, file string) string {
-	segments := strings.Split(file, "/")
-	for i, segment := range segments {
-		segments[i] = url.PathEscape(segment)
-	}
-	return Scheme + handle + "/" + strings.Join(segments, "/")
-}
+func URI(handle, file string) string { return Scheme + handle + "/" + display.PathInURI(file) }
 
 // ParseURI splits a workspace URI.
 func ParseURI(uri string) (handle, file string, err error) {

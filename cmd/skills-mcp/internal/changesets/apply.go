@@ -19,7 +19,7 @@ import (
 func (s *Set) Apply(command *cobra.Command, paths []string, yes bool) error {
 	ctx, id := command.Context(), s.id
 	if !yes {
-		held, err := s.set.Held(ctx, s.judge)
+		held, err := s.set.Held(ctx, s.judge())
 		if err == nil {
 			id = held.ID
 			err = s.print(command, held, paths)
@@ -35,7 +35,7 @@ func (s *Set) Apply(command *cobra.Command, paths []string, yes bool) error {
 		}
 	}
 	return s.settings.Recorded(command.ErrOrStderr(), s.record("apply"), func(record *audit.Record) error {
-		outcome, err := s.set.Apply(ctx, id, paths, s.judge)
+		outcome, err := s.set.Apply(ctx, id, paths, s.judge())
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (s *Set) Discard(command *cobra.Command, paths []string, yes bool) error {
 		}
 	}
 	return s.settings.Recorded(command.ErrOrStderr(), s.record("apply --discard"), func(record *audit.Record) error {
-		left, err := s.set.Discard(command.Context(), s.id, paths, s.judge)
+		left, err := s.set.Discard(command.Context(), s.id, paths, s.judge())
 		if err != nil {
 			return err
 		}

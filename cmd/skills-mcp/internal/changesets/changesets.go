@@ -3,10 +3,13 @@
 package changesets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+
+	"github.com/spf13/cobra"
 
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
@@ -21,7 +24,7 @@ func OpenStore(log *slog.Logger) (*changes.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return changes.Open(dir, changes.Options{Logger: log})
+	return changes.Open(dir, changes.Options{Logger: log, Wait: server.DefaultShareWait})
 }
 
 // Open reads the configuration and opens the change sets, for a command.
@@ -37,11 +40,25 @@ func Open(s *settings.Settings, stderr io.Writer) (*changes.Store, error) {
 	return OpenStore(log)
 }
 
+// ListOr returns what a command does that lists all where no id is given.
+func ListOr(s *settings.Settings, asJSON *bool, list func(*cobra.Command, *changes.Store, bool) error, one func(*cobra.Command, *changes.Store, string) error) func(*cobra.Command, []string) error {
+	return func(command *cobra.Command, args []string) error {
+		store, err := Open(s, command.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		if len(args) == 0 {
+			return list(command, store, *asJSON)
+		}
+		return one(command, store, args[0])
+	}
+}
+
 // Set is a change set under the rules of the configuration and of its project.
 type Set struct {
 	set      *changes.Set
-	id       string // of what is held, as it was given
-	judge    changes.Judge
+	id       string               // of what is held, as it was given
+	judge    func() changes.Judge // for one look at the set
 	settings *settings.Settings
 }
 
@@ -54,11 +71,12 @@ func OpenSet(s *settings.Settings, store *changes.Store, id string) (*Set, error
 	if err != nil {
 		return nil, err
 	}
-	rules, err := s.RulesIn(set.Target().Path)
+	target := set.Target()
+	rules, err := s.RulesIn(cmp.Or(target.Project, target.Path))
 	if err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
-	return &Set{set, id, server.Judge(rules, set), s}, nil
+	return &Set{set, id, func() changes.Judge { return server.Judge(rules, set) }, s}, nil
 }
 
 // Close ends this use of the set, which stays.

@@ -11,7 +11,7 @@ import (
 
 // Show prints what is held.
 func (s *Set) Show(command *cobra.Command, asJSON bool) error {
-	held, err := s.set.Held(command.Context(), s.judge)
+	held, err := s.set.Held(command.Context(), s.judge())
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (s *Set) Show(command *cobra.Command, asJSON bool) error {
 
 // print prints what is held at paths, or all.
 func (s *Set) print(command *cobra.Command, held changes.Held, paths []string) error {
-	diff, err := s.set.Diff(command.Context(), changes.DiffOptions{Paths: paths, Judge: s.judge})
+	diff, err := s.set.Diff(command.Context(), changes.DiffOptions{Paths: paths, Judge: s.judge()})
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,6 @@ import (
 type Files struct {
 	settings *settings.Settings
 	log      *slog.Logger
-	rules    paths.Rules
 	places   project.Places
 	masks    *tempdir.Dir
 	named    []project.Share
@@ -49,7 +48,7 @@ func Open(s *settings.Settings, log *slog.Logger) (_ *Files, err error) {
 			u.Close()
 		}
 	}()
-	if u.rules, err = s.PathRules(); err != nil {
+	if _, err = s.PathRules(""); err != nil {
 		return nil, err
 	}
 	if u.places, err = places(); err != nil {
@@ -213,8 +212,11 @@ func (u *Files) addShares() error {
 			files[dir] = append(files[dir], share)
 			continue
 		}
-		var err error
-		if u.shares.Others, err = u.add(u.shares.Others, server.SharedDirectory{Path: share.Path, Mode: modeOf(share), Rules: u.rules}); err != nil {
+		rules, err := u.settings.PathRules(share.Path)
+		if err != nil {
+			return err
+		}
+		if u.shares.Others, err = u.add(u.shares.Others, server.SharedDirectory{Path: share.Path, Mode: modeOf(share), Rules: rules}); err != nil {
 			return err
 		}
 	}
@@ -238,7 +240,11 @@ func (u *Files) addFiles(files map[string][]project.Share) error {
 			return err
 		}
 		u.closeLater(view)
-		u.shares.Others = append(u.shares.Others, server.SharedDirectory{Path: dir, Mode: modeOf(shares[0]), Rules: u.rules, View: view, Files: names})
+		rules, err := u.settings.PathRules(dir)
+		if err != nil {
+			return err
+		}
+		u.shares.Others = append(u.shares.Others, server.SharedDirectory{Path: dir, Mode: modeOf(shares[0]), Rules: rules, View: view, Files: names})
 	}
 	slices.SortFunc(u.shares.Others, func(a, b server.SharedDirectory) int { return cmp.Compare(a.Path, b.Path) })
 	return nil
@@ -254,15 +260,11 @@ func modeOf(share project.Share) server.ShareMode {
 // env returns who the user is for git, which works in the directories.
 func (u *Files) env(directories []string) map[string]string {
 	home := u.places.Home
-	configs := filepath.Join(home, ".config")
-	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		configs = dir
-	}
 	options := project.IdentityOptions{Home: home, Trusted: 2}
 	if len(directories) > 0 {
 		options.Configs = append(options.Configs, filepath.Join(directories[0], ".git", "config"))
 	}
-	options.Configs = append(options.Configs, filepath.Join(home, ".gitconfig"), filepath.Join(configs, "git", "config"))
+	options.Configs = append(options.Configs, settings.UserGitConfigs(home)...)
 	env := project.Identity(options)
 	env["GIT_OPTIONAL_LOCKS"] = "0" // looking at the status is no change
 	return env

@@ -32,6 +32,7 @@ type About struct {
 	Label     string `json:"label,omitempty"`
 	Skill     string `json:"skill,omitempty"`
 	Workspace string `json:"workspace,omitempty"`
+	Project   string `json:"project,omitempty"`
 	// Files are the only ones that programs saw; if empty, they saw all.
 	Files []string `json:"files,omitempty"`
 }
