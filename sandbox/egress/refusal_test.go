@@ -53,11 +53,11 @@ func TestRefusalsSaySo(t *testing.T) {
 	}
 	wantUsage := egress.Usage{Hosts: []egress.HostUsage{
 		{Host: "10.0.0.1", Port: 443, Refused: 1, Reason: egress.InvalidHost},
-		{Host: "api.test", Port: 80, Refused: 1, Reason: egress.NotGranted},
-		{Host: "api.test", Port: 443, Refused: 1, Reason: egress.NotGranted},
-		{Host: "api.test", Port: 8443, Refused: 1, Reason: egress.NotGranted},
+		{Host: "api.test", Port: 80, Refused: 1, Reason: egress.NotGranted, Wanted: rules(t, "http://api.test")[0]},
+		{Host: "api.test", Port: 443, Refused: 1, Reason: egress.NotGranted, Wanted: rules(t, "api.test")[0]},
+		{Host: "api.test", Port: 8443, Refused: 1, Reason: egress.NotGranted, Wanted: rules(t, "api.test:8443")[0]},
 	}}
-	if diff := cmp.Diff(wantUsage, s.Usage()); diff != "" {
+	if diff := cmp.Diff(wantUsage, s.Usage(), cmp.Comparer(func(a, b hosts.Rule) bool { return a == b })); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
 	}
 }
