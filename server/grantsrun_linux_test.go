@@ -187,7 +187,7 @@ func TestGrantedRun(t *testing.T) {
 	if hosts := told.Used.Hosts; len(hosts) != 1 || hosts[0].Refused != 1 || hosts[0].Requests != 0 || hosts[0].Reason != "not_granted" {
 		t.Errorf("used is %+v", told.Used)
 	}
-	if !strings.Contains(said.text(), "skills-mcp grant weather --host evil.example.com:"+a.port) {
+	if !strings.Contains(said.text(), "skills-mcp grant weather --host http://evil.example.com:"+a.port) {
 		t.Errorf("what to do is not said: %s", said.text())
 	}
 

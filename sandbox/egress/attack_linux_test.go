@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -637,19 +636,4 @@ func serveRetry(listener net.Listener) {
 	if bytes.Contains(readRecord(), []byte("evil.test")) {
 		_, _ = io.WriteString(c, marker)
 	}
-}
-
-// clientHello returns what a program sends first for a name.
-func clientHello(name string) []byte {
-	program, server := net.Pipe()
-	defer server.Close()
-	go func() {
-		_ = tls.Client(program, &tls.Config{ServerName: name, InsecureSkipVerify: true}).HandshakeContext(context.Background())
-	}()
-	hello := make([]byte, 16<<10)
-	n, err := server.Read(hello)
-	if err != nil {
-		panic(errors.New("no ClientHello"))
-	}
-	return hello[:n]
 }

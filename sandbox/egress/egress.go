@@ -135,6 +135,8 @@ type HostUsage struct {
 	// connections. Refused were not, the last of them for Reason.
 	Requests, Refused int
 	Reason            Reason
+	// Wanted is the rule that would have allowed it; zero where none would.
+	Wanted hosts.Rule
 	// Bytes are those sent and received.
 	Bytes int64
 }

@@ -329,3 +329,54 @@ func speakHTTP(t testing.TB, c net.Conn, target, host string) string {
 }
 
 func at(name string, port int) string { return net.JoinHostPort(name, strconv.Itoa(port)) }
+
+// clientHello returns what a program sends first for a name.
+func clientHello(name string) []byte {
+	program, server := net.Pipe()
+	defer server.Close()
+	go func() {
+		_ = tls.Client(program, &tls.Config{ServerName: name, InsecureSkipVerify: true}).HandshakeContext(context.Background())
+	}()
+	hello := make([]byte, 16<<10)
+	n, err := server.Read(hello)
+	if err != nil {
+		panic(errors.New("no ClientHello"))
+	}
+	return hello[:n]
+}
+
+// openAlone serves a session of a proxy of its own.
+func openAlone(t testing.TB, resolver *names, grant egress.Grant) *served {
+	t.Helper()
+	return open(t, newProxy(t, egress.Options{Resolver: resolver}), grant)
+}
+
+// closedPort is one where nobody listens on any address of this machine.
+func closedPort(t testing.TB) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = listener.Close()
+	return portOf(listener)
+}
+
+func machineAddresses(t testing.TB) []netip.Addr {
+	t.Helper()
+	found, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var addresses []netip.Addr
+	for _, address := range found {
+		prefix, err := netip.ParsePrefix(address.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		addresses = append(addresses, prefix.Addr())
+	}
+	return addresses
+}
+
+func emptyPool() *x509.CertPool { return x509.NewCertPool() }

@@ -59,7 +59,7 @@ func (s *Session) allow(rule hosts.Rule, request string) *entry {
 func (s *Session) refuse(refused *refusal, request string) {
 	host := shownHost(refused.host)
 	s.log(Event{Host: host, Port: refused.port, Refused: refused.reason, Request: request})
-	s.ledger.refuse(host, refused.port, refused.reason)
+	s.ledger.refuse(host, refused.port, refused.reason, refused.wanted)
 	if refused.cause != nil {
 		s.proxy.options.Logger.Debug("a connection of a skill failed", "host", host, "port", refused.port, "reason", refused.reason, "error", refused.cause)
 	}

@@ -10,7 +10,7 @@ import (
 
 // Bounds of one session, besides those of its [Grant].
 const (
-	maxConnections = 256              // of programs, at once; more wait
+	maxConnections = 128              // of programs, at once; more wait
 	maxInFlight    = 128              // requests, at once; more wait
 	maxStreams     = 64               // requests at once on one connection
 	maxHeaderBytes = 64 << 10         // of a request
@@ -29,23 +29,6 @@ type budget struct{ left atomic.Int64 }
 
 // take reports whether n bytes may pass; if not, nothing more may.
 func (b *budget) take(n int) bool { return b.left.Add(-int64(n)) >= 0 }
-
-// reserve returns how many of at most n bytes may pass; what of them does not is
-// to be returned by release.
-func (b *budget) reserve(n int64) int64 {
-	for {
-		left := b.left.Load()
-		part := min(left, n)
-		if part <= 0 {
-			return 0
-		}
-		if b.left.CompareAndSwap(left, left-part) {
-			return part
-		}
-	}
-}
-
-func (b *budget) release(n int64) { b.left.Add(n) }
 
 // metered is a connection to a server: its bytes are counted, and it ends when
 // nothing moves on it or when no more bytes may.

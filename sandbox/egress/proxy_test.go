@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/skills-mcp/skills-mcp/internal/hosts"
 	"github.com/skills-mcp/skills-mcp/sandbox/egress"
 )
 
@@ -46,7 +47,7 @@ func TestGranted(t *testing.T) {
 		}
 		usage.Hosts[i].Bytes = 0
 	}
-	if diff := cmp.Diff(egress.Usage{Hosts: want}, usage); diff != "" {
+	if diff := cmp.Diff(egress.Usage{Hosts: want}, usage, cmp.Comparer(func(a, b hosts.Rule) bool { return a == b })); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
 	}
 }

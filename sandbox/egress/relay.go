@@ -2,17 +2,15 @@ package egress
 
 import (
 	"io"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
+// copyBytes is what is read at once, and bulkBytes where much comes.
 const (
-	// copyBytes is what is read at once. A connection that fills it is one on which
-	// much comes, of which the kernel then moves up to spliceBytes by itself.
-	copyBytes   = 32 << 10
-	spliceBytes = 4 << 20
+	copyBytes = 16 << 10
+	bulkBytes = 128 << 10
 )
 
 // relay carries bytes between a program and a server.
@@ -47,14 +45,13 @@ func (r *relay) copy(to, from *conn) error {
 		if sent := r.send(to, buffer[:n]); sent != nil {
 			return sent
 		}
-		if err == nil && n == len(buffer) && len(from.ahead) == 0 {
-			err = r.splice(to, from)
-		}
 		switch {
 		case err == io.EOF:
 			return nil
 		case err != nil:
 			return err
+		case n == len(buffer) && n < bulkBytes:
+			buffer = make([]byte, bulkBytes)
 		}
 	}
 }
@@ -87,39 +84,3 @@ func (r *relay) read(from *conn, buffer []byte) (int, error) {
 		return n, err
 	}
 }
-
-// splice has the kernel move what comes, where it can.
-func (r *relay) splice(to, from *conn) error {
-	out, isTCP := tcpOf(to.Conn)
-	in, both := tcpOf(from.Conn)
-	if !isTCP || !both {
-		return nil
-	}
-	granted := r.session.budget.reserve(spliceBytes)
-	if granted == 0 {
-		return r.session.spent()
-	}
-	now := time.Now()
-	_ = in.SetReadDeadline(now.Add(spliceTime))
-	_ = out.SetWriteDeadline(now.Add(idleTimeout))
-	moved, err := io.CopyN(out, in, granted)
-	r.session.budget.release(granted - moved)
-	r.account.bytes.Add(moved)
-	r.moved.Store(now.UnixNano())
-	if isTimeout(err) && time.Since(now) < idleTimeout {
-		return nil // nothing came for a while: read waits for what does
-	}
-	return err
-}
-
-// tcpOf returns the connection of the kernel, also of one that a sandbox counts.
-func tcpOf(c net.Conn) (*net.TCPConn, bool) {
-	if counted, ok := c.(interface{ TCP() *net.TCPConn }); ok {
-		return counted.TCP(), true
-	}
-	tcp, ok := c.(*net.TCPConn)
-	return tcp, ok
-}
-
-// spliceTime is how long the kernel is let alone.
-const spliceTime = time.Second

@@ -38,8 +38,12 @@ func (s *Session) tunnel(ctx context.Context, program *conn, host string, port i
 	case !isTLS && plain != hosts.Rule{}:
 		program.target, program.inner = plain, true
 		s.serveHTTP(program, program)
+	case isTLS:
+		wanted, _ := hosts.New(hosts.HTTPS, host, port)
+		s.refuse(&refusal{host: host, port: port, reason: NotGranted, wanted: wanted}, "")
+		answerInside(program, &refusal{})
 	default:
-		s.refuseInside(program, granted[0], NotTLS, "it is granted for another use of this port")
+		s.refuseInside(program, secure, NotTLS, "only TLS is granted, and something else was sent")
 	}
 }
 

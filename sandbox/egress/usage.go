@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/skills-mcp/skills-mcp/internal/hosts"
 )
 
 // maxRefusedHosts is how many hosts of which nothing was let through are
@@ -30,6 +32,7 @@ type hostPort struct {
 type entry struct {
 	requests, refused int
 	reason            Reason
+	wanted            hosts.Rule
 	never             bool // allowed
 	bytes             atomic.Int64
 }
@@ -55,12 +58,12 @@ func (l *ledger) at(host string, port int) *entry {
 	return l.find(hostPort{host, port}, true)
 }
 
-func (l *ledger) refuse(host string, port int, reason Reason) {
+func (l *ledger) refuse(host string, port int, reason Reason, wanted hosts.Rule) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	found := l.find(hostPort{host, port}, false)
 	found.refused++
-	found.reason = reason
+	found.reason, found.wanted = reason, wanted
 }
 
 // find returns the entry of a host, or one that nobody will see where there are
@@ -98,7 +101,7 @@ func (l *ledger) usage() Usage {
 	for key, entry := range l.entries {
 		usage.Hosts = append(usage.Hosts, HostUsage{
 			Host: key.host, Port: key.port,
-			Requests: entry.requests, Refused: entry.refused, Reason: entry.reason,
+			Requests: entry.requests, Refused: entry.refused, Reason: entry.reason, Wanted: entry.wanted,
 			Bytes: entry.bytes.Load(),
 		})
 	}

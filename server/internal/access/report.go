@@ -65,6 +65,7 @@ type UsedHost struct {
 	Refused  int           `json:"refused"`
 	Reason   egress.Reason `json:"reason,omitempty"`
 	Bytes    int64         `json:"bytes"`
+	wanted   hosts.Rule    // what would grant it, if anything
 }
 
 // Report returns what a run had and used. The run is closed.
@@ -200,6 +201,7 @@ func used(usage egress.Usage) *Used {
 	for _, host := range usage.Hosts {
 		u.Hosts = append(u.Hosts, UsedHost{
 			Host: display.Line(host.Host), Port: host.Port, Requests: host.Requests, Refused: host.Refused, Reason: host.Reason, Bytes: host.Bytes,
+			wanted: host.Wanted,
 		})
 	}
 	return u

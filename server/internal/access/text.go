@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/skills-mcp/skills-mcp/internal/hosts"
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/sandbox/egress"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -81,6 +80,7 @@ var reasons = map[egress.Reason]string{
 	egress.BadRequest:    "that was no request that the proxy serves: it serves HTTP, CONNECT and SOCKS5",
 	egress.TooMuch:       "the run has used up what it may send, receive or ask for",
 	egress.Unreachable:   "the host is not found, or nothing answers there",
+	egress.Untrusted:     "the program did not accept the certificate by which the proxy puts a secret into its requests; the variables SSL_CERT_FILE, REQUESTS_CA_BUNDLE and NODE_EXTRA_CA_CERTS name what it has to trust",
 	egress.NoSecret:      "a secret could not be put into the request",
 	egress.Revoked:       "the user took the grant back, or the run was over",
 }
@@ -89,25 +89,11 @@ var reasons = map[egress.Reason]string{
 func (h UsedHost) why(skill string) string {
 	switch {
 	case h.Reason == egress.NotGranted:
-		return fmt.Sprintf("it is not granted; the user can allow it with 'skills-mcp grant %s --host %s'", skill, h.rule())
+		return fmt.Sprintf("it is not granted; the user can allow it with 'skills-mcp grant %s --host %s'", skill, h.wanted)
 	case h.Reason == egress.PrivateHost:
 		return reasons[h.Reason] + fmt.Sprintf("; the user can allow it with 'skills-mcp grant %s --allow-private NETWORK'", skill)
 	case reasons[h.Reason] != "":
 		return reasons[h.Reason]
 	}
 	return string(h.Reason)
-}
-
-// rule returns what grants the host: by its port what the program spoke is known
-// well enough.
-func (h UsedHost) rule() string {
-	scheme := hosts.HTTPS
-	if h.Port == hosts.HTTP.DefaultPort() {
-		scheme = hosts.HTTP
-	}
-	rule, err := hosts.New(scheme, h.Host, h.Port)
-	if err != nil {
-		return "HOST"
-	}
-	return rule.String()
 }
