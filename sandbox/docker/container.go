@@ -70,7 +70,9 @@ func (b *Backend) templateOf(spec sandbox.Spec, by sharing) (template, error) {
 	of.skillDir, of.workspace, of.private = spec.SkillDir, spec.Workspace, scratch.Owned(spec)
 	var err error
 	of.user, err = userOf(of.workspace, of.private)
-	of.overlays, of.copies, of.shown = overlaysOf(spec.Shares, by, of.user), copiesOf(by), shownBinds(spec)
+	of.overlays, of.copies = overlaysOf(spec.Shares, by, of.user), copiesOf(by)
+	covers, shown := show(spec, by, of.user)
+	of.overlays, of.shown = append(of.overlays, covers...), shown
 	return of, err
 }
 

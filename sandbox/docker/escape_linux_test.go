@@ -70,27 +70,28 @@ func TestEscapesFromProjectPodman(t *testing.T) {
 	tryProject(t, backend, "podman")
 }
 
-// Nothing leads around the proxy of a program or changes what it is shown. Of what
-// is shown it can hold locks, as of the skill.
+// Nothing leads around the proxy of a program or changes what it is shown, or
+// reaches anybody there.
 func TestEscapesWithGrants(t *testing.T) {
 	t.Parallel()
 	tryGrants(t, shared(t), "docker")
 }
 
+// Where engines mount no overlays, what is shown is shown as it is.
 func TestEscapesWithGrantsPodman(t *testing.T) {
 	testenv.Variant(t, "the attempts with grants in another engine")
 	backend := openPodman(t, servePodman(t))
 	defer backend.Close()
-	tryGrants(t, backend, "podman")
+	tryGrants(t, backend, "podman", "share-lock-of-shown", "write-to-pipe-in-shown", "connect-to-socket-in-shown")
 }
 
-// tryGrants makes all attempts with grants, and holds a column of ESCAPES.md to
-// them.
-func tryGrants(t *testing.T, backend sandbox.Backend, column string) {
+// tryGrants makes all attempts with grants, of which some may be open, and holds a
+// column of ESCAPES.md to them.
+func tryGrants(t *testing.T, backend sandbox.Backend, column string, open ...string) {
 	t.Helper()
 	outcomes := escape.TryGrants(t, backend)
 	for name, of := range outcomes {
-		if (of[0] == escape.Open) != (name == "share-lock-of-shown") && of[0] != escape.NotShown {
+		if (of[0] == escape.Open) != slices.Contains(open, name) && of[0] != escape.NotShown {
 			t.Errorf("%s is %s", name, of[0])
 		}
 	}

@@ -24,10 +24,16 @@ func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, e
 			return nil, err
 		}
 		by := b.sharingOf(ctx, spec)
+		by.covered = len(spec.Show) > 0 && b.mountsOverlays(ctx)
 		_, err := b.order(spec, by)
 		return func(ctx context.Context, streams *process.Streams) (process.Tree, error) {
 			for {
 				tree, err := b.startShared(ctx, spec, by, ephemeral, streams)
+				if errors.Is(err, errNoOverlay) && by.covered && ctx.Err() == nil {
+					b.log.Warn("what is shown is shown as it is, with the locks, sockets and pipes there", "error", err)
+					by.covered = false
+					continue
+				}
 				if !errors.Is(err, errNoOverlay) || by.way >= byNone || ctx.Err() != nil {
 					return tree, err
 				}

@@ -57,9 +57,11 @@ const (
 
 // sharing says what becomes of the shares of a run.
 type sharing struct {
-	way    way
-	shares []sandbox.Share // as they were given
-	shared []sandbox.Shared
+	way way
+	// covered reports that directories of [sandbox.Spec.Show] are shown by overlays.
+	covered bool
+	shares  []sandbox.Share // as they were given
+	shared  []sandbox.Shared
 }
 
 // shareBy returns what becomes of shares where they are shown in a way; reason

@@ -24,12 +24,18 @@ func (b *Backend) checkShow(spec sandbox.Spec) error {
 	return nil
 }
 
-// shownBinds are the files and directories that are shown.
-func shownBinds(spec sandbox.Spec) (binds []engine.Bind) {
+// show returns how what is shown is mounted. Directories are covered, if they can
+// be, by an overlay, whose files are the run's own: locks on them are none on the
+// others, and who listens at a socket or a pipe there is not reached.
+func show(spec sandbox.Spec, by sharing, user string) (covers []overlay, binds []engine.Bind) {
 	for _, name := range spec.Show {
+		if info, err := os.Stat(name); by.covered && err == nil && info.IsDir() {
+			covers = append(covers, overlay{target: name, layers: []string{name}, user: user})
+			continue
+		}
 		binds = append(binds, engine.Bind{Source: name, Target: name, ReadOnly: true})
 	}
-	return binds
+	return covers, binds
 }
 
 // showsProgram reports whether a program is in what is shown, by its path, and
