@@ -78,10 +78,10 @@ variants:
 	integration/vm/image --engines
 	SKILLS_MCP_TEST=all $(MAKE) unit TESTTIMEOUT=90m
 
-# What is short enough of the variants for every change: the local sandbox as
-# an ordinary user too, and every kill; and the machine without systemd.
+# What is short enough of the variants for every change: all of the local sandbox
+# as an ordinary user, with every kill; and the machine without systemd.
 rounds:
-	SKILLS_MCP_TEST=all $(MAKE) unit LONGEST= PACKAGES=./sandbox/local
+	LOCAL_TEST_USER=nobody SKILLS_MCP_TEST=all $(MAKE) unit LONGEST= PACKAGES=./sandbox/local
 	SKILLS_MCP_REQUIRE=vm $(MAKE) unit LONGEST= PACKAGES=./integration/vm
 
 lint:

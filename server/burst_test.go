@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // burstFiles is more than any queue of the library holds.
@@ -192,7 +193,7 @@ func TestBurstsForSilentClients(t *testing.T) {
 	}
 	heard := f.stream(t, url, "modern", uris...)
 	(&listener{heard: heard}).acknowledged(t)
-	for range 12 {
+	for range testenv.Rounds(t, 5, 12) {
 		f.burst(t, uris...)
 		if counts := updates(t, heard, uris[len(uris)-1]); len(counts) != len(uris) {
 			t.Fatalf("of %d resources %d were heard of", len(uris), len(counts))

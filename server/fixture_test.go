@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -82,8 +83,12 @@ func newFixtureOf(t testing.TB, root string, set func(*server.Options), options 
 	t.Cleanup(func() { _ = skills.Close() })
 	f.catalog = skills
 	limits := workspaces.Options{Now: f.clock}
-	if slices.Contains(options, "workspaces=1") {
-		limits.Max = 1
+	for _, option := range options {
+		if most, ok := strings.CutPrefix(option, "workspaces="); ok {
+			number, err := strconv.Atoi(most)
+			must(t, err)
+			limits.Max = number
+		}
 	}
 	f.workspaces, err = workspaces.New(f.workspaceBase, limits)
 	if err != nil {

@@ -163,7 +163,7 @@ func TestHTTPIdleSessionsExpire(t *testing.T) {
 // ends, and none that is in use.
 func TestHTTPSessionsAreBounded(t *testing.T) {
 	t.Parallel()
-	base := newFixture(t, testdata.Valid()).serveHTTP(t)
+	base := noteFixture(t).serveHTTP(t)
 	url := base + "/mcp"
 	const most = 1000
 	streaming, first, second := legacy(t, base), legacy(t, base), legacy(t, base)

@@ -2,13 +2,13 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/queue"
-	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
 // execHTTP runs a command of the skill note over HTTP. Headers are those of a
@@ -30,20 +30,21 @@ func execHTTP(t *testing.T, url, command string, headers ...string) reply {
 func TestWorkspacesOfOthers(t *testing.T) {
 	t.Parallel()
 	needBash(t)
-	f := noteFixture(t)
+	const most = 8
+	f := newFixture(t, noteFixture(t).root, fmt.Sprintf("workspaces=%d", most))
 	url := f.serveHTTP(t)
 	session := legacy(t, url)
 	if run := decodeRan(t, execHTTP(t, url, "echo mine > file", session...)); run.exit() != 0 {
 		t.Fatalf("%+v", run)
 	}
-	for range workspaces.DefaultMax + 1 {
+	for range most + 1 {
 		f.advance(time.Millisecond)
 		decodeRan(t, execHTTP(t, url, "true"))
 	}
 	if run := decodeRan(t, execHTTP(t, url, "cat file", session...)); run.Stdout != "mine\n" {
 		t.Errorf("after a flood of stateless calls: %+v", run)
 	}
-	if handles, err := filepath.Glob(filepath.Join(f.workspaceBase, "*", "ws-*")); err != nil || len(handles) > workspaces.DefaultMax+1 {
+	if handles, err := filepath.Glob(filepath.Join(f.workspaceBase, "*", "ws-*")); err != nil || len(handles) > most+1 {
 		t.Errorf("%d workspaces are there, %v", len(handles), err) // one may be on its way out
 	}
 }

@@ -127,8 +127,6 @@ func (l list[T]) itemFields() group {
 	return l.fields(&blank)
 }
 
-func (l list[T]) describe() string { return "a list of " + l.means }
-
 func (l list[T]) print(p *printer, at, key string) {
 	if len(*l.to) == 0 {
 		p.line(key+": []", at)
@@ -203,8 +201,6 @@ func (v visible) schema() object {
 	return object{"anyOf": []object{{"type": "boolean"}, v.names().schema()}}
 }
 
-func (v visible) describe() string { return "`true`, `false`, or a list of " + v.names().means }
-
 func (v visible) print(p *printer, at, key string) {
 	switch {
 	case len(*v.to) == 0:
@@ -261,8 +257,6 @@ func (s sections[T]) itemFields() group {
 	var blank T
 	return s.fields(&blank)
 }
-
-func (s sections[T]) describe() string { return s.means }
 
 // narrow makes the sections of a project part of those that there are.
 func (s sections[T]) narrow(n *narrowing, at string, _, project value) {

@@ -27,8 +27,6 @@ type value interface {
 	set(texts []string) error
 	// schema returns what read accepts, as a JSON Schema.
 	schema() object
-	// describe says in Markdown what it may be.
-	describe() string
 	// print writes the value below a key.
 	print(p *printer, at, key string)
 	// narrow takes from a project's value, which is of the same kind, what is
@@ -85,8 +83,7 @@ func (s scalar[T]) set(texts []string) error {
 	return err
 }
 
-func (s scalar[T]) schema() object   { return s.json }
-func (s scalar[T]) describe() string { return s.means }
+func (s scalar[T]) schema() object { return s.json }
 
 func (s scalar[T]) print(p *printer, at, key string) {
 	p.line(key+": "+s.format(*s.to), at)
@@ -138,8 +135,6 @@ func (g group) schema() object {
 	}
 	return object{"type": "object", "properties": properties, "additionalProperties": false}
 }
-
-func (g group) describe() string { return "keys of its own" }
 
 func (g group) print(p *printer, at, key string) {
 	if key != "" {

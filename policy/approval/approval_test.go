@@ -93,22 +93,3 @@ func TestWaysOut(t *testing.T) {
 		}
 	}
 }
-
-func TestParseMode(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		kind approval.Kind
-		name string
-		ok   bool
-	}{
-		{approval.Run, "free", true}, {approval.Run, "ask", true}, {approval.Run, "deny", true}, {approval.Run, "host", false},
-		{approval.Read, "free", true}, {approval.Read, "host", false},
-		{approval.Apply, "host", true}, {approval.Apply, "ask", true}, {approval.Apply, "deny", true}, {approval.Apply, "free", false},
-		{approval.Apply, "", false}, {approval.Apply, "Ask", false}, {"fly", "ask", false},
-	} {
-		mode, err := approval.ParseMode(test.kind, test.name)
-		if (err == nil) != test.ok || test.ok && string(mode) != test.name {
-			t.Errorf("%s %q: %q, %v", test.kind, test.name, mode, err)
-		}
-	}
-}

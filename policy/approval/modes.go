@@ -1,9 +1,7 @@
 package approval
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 )
 
 // Mode is what the operator wants to be done about a kind.
@@ -50,18 +48,6 @@ func (m Modes) of(kind Kind) Mode {
 		return m.Apply
 	}
 	return Deny
-}
-
-// ParseMode returns the mode of a name, where the kind can have it.
-func ParseMode(kind Kind, name string) (Mode, error) {
-	if mode := Mode(name); slices.Contains(allowed[kind], mode) {
-		return mode, nil
-	}
-	names := make([]string, len(allowed[kind]))
-	for i, mode := range allowed[kind] {
-		names[i] = string(mode)
-	}
-	return "", fmt.Errorf("%q is none of %s", name, strings.Join(names, ", "))
 }
 
 // strictest returns the strictest mode that is said of a kind, or the default.

@@ -48,13 +48,13 @@ func TestSharesFullByCopies(t *testing.T) {
 		backend := opener(local.Full)(t)
 		backend.(*local.Backend).DoWithoutOverlays()
 		return backend
-	}, sandboxtest.Shares{Most: sandbox.AccessReview, Copies: true, Brief: !testenv.All(t)})
+	}, sandboxtest.Shares{Most: sandbox.AccessReview, Copies: true, Brief: brief(t)})
 	asNobodyToo(t)
 }
 
 func TestSharesRestricted(t *testing.T) {
 	// Programs can change modes and times of their copy.
-	copied := sandboxtest.Shares{Most: sandbox.AccessReview, Elsewhere: true, Discards: true, Brief: !testenv.All(t)}
+	copied := sandboxtest.Shares{Most: sandbox.AccessReview, Elsewhere: true, Discards: true, Brief: brief(t)}
 	sandboxtest.RunShares(t, opener(local.Restricted), copied)
 	asNobodyToo(t)
 }
