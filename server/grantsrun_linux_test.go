@@ -388,3 +388,18 @@ func rulesOf(t *testing.T, texts ...string) (rules []hosts.Rule) {
 	}
 	return rules
 }
+
+// TestNetworkAdvice: where a skill is granted no network, a failure for want of it
+// says how it would be; where it is, the list of what was refused does.
+func TestNetworkAdvice(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	f := grantsFixture(t, local.Full, func(root string) (grants.Configured, error) { return a.weather(t, root), nil })
+	c := f.connect(t)
+	for skill, says := range map[string]bool{"other": true, "weather": false} {
+		run := c.exec(t, skill, map[string]any{"command": "echo 'Could not resolve host: api.example.com' >&2; exit 6"})
+		if strings.Contains(run.Error.Hint, "'skills-mcp grant NAME --host HOST'") != says || strings.Contains(run.Error.Hint, saysNetwork) != says {
+			t.Errorf("%s: %s", skill, run.Error.Hint)
+		}
+	}
+}

@@ -31,8 +31,11 @@ var (
 )
 
 const (
-	noNetwork = "There is no network in the sandbox, which the program seems to need: do it without, from what the skill and the workspace hold, or tell the user."
-	readOnly  = "The skill is read-only, and so is all else but %sthe workspace, $HOME, $TMPDIR and /tmp: let the program write %s."
+	noNetwork = "There is no network in the sandbox, which the program seems to need: do it without, from what the skill and the workspace hold, or tell the user" +
+		"%s."
+	// howToGrant says what the user can do about it.
+	howToGrant = ", who can grant the skill what it needs with 'skills-mcp grant NAME --host HOST'"
+	readOnly   = "The skill is read-only, and so is all else but %sthe workspace, $HOME, $TMPDIR and /tmp: let the program write %s."
 )
 
 // Refused says what of a program's failure is the sandbox's doing, which did not
@@ -40,8 +43,9 @@ const (
 func Refused(spec sandbox.Spec, result sandbox.Result, hidden []project.Masked) string {
 	var advice []string
 	failed := result.Status == sandbox.Exited && result.ExitCode != 0 || result.Status == sandbox.Signaled
-	if !result.Info.Network && (failed || result.Status == sandbox.TimedOut) && wantedNetwork(spec, result) {
-		advice = append(advice, noNetwork)
+	// Of a proxy's refusals the result has a list.
+	if !result.Info.Network && spec.Egress == nil && (failed || result.Status == sandbox.TimedOut) && wantedNetwork(spec, result) {
+		advice = append(advice, networkAdvice(spec, result))
 	}
 	if failed && wroteReadOnly(spec, result) {
 		advice = append(advice, readOnlyAdvice(spec, result))
@@ -53,6 +57,14 @@ func Refused(spec sandbox.Spec, result sandbox.Result, hidden []project.Masked) 
 		advice = append(advice, wantedHidden(result, hidden))
 	}
 	return strings.TrimSpace(strings.Join(advice, " "))
+}
+
+// networkAdvice says what to do without a network.
+func networkAdvice(spec sandbox.Spec, result sandbox.Result) string {
+	if spec.SkillDir == "" || !result.Info.Egress {
+		return fmt.Sprintf(noNetwork, "")
+	}
+	return fmt.Sprintf(noNetwork, howToGrant)
 }
 
 // readOnlyAdvice says where a program can write.
