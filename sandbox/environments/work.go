@@ -99,7 +99,11 @@ func (w *work) run(s step) error {
 	}
 	maps.Copy(spec.Env, s.env)
 	if s.online {
-		spec.Egress = w.request.Egress
+		egress, err := w.request.Egress()
+		if err != nil {
+			return err
+		}
+		spec.Egress = egress
 		maps.Copy(spec.Env, w.request.EgressEnv)
 		maps.Copy(spec.Env, w.request.Indexes.env())
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog/needs"
@@ -73,16 +74,24 @@ func (p *Preparer) Prepare(ctx context.Context, skill string, asked needs.Needs)
 	if err != nil {
 		return nil, err
 	}
-	// Where the index is, is for this machine's user to say, in a private network
-	// too.
-	session, err := proxy.Open(egress.Grant{
-		Skill: skill, Rules: rules, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")},
-		MaxBytes: maxDownloadBytes, MaxRequests: maxDownloadRequests,
-	})
-	if err != nil {
-		return nil, err
+	var sessions []*egress.Session
+	defer func() {
+		for _, session := range sessions {
+			session.Close()
+		}
+	}()
+	open := func() (sandbox.Egress, error) {
+		// Where the index is, is for this machine's user to say, in a private network
+		// too.
+		session, err := proxy.Open(egress.Grant{
+			Skill: skill, Rules: rules, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")},
+			MaxBytes: maxDownloadBytes, MaxRequests: maxDownloadRequests,
+		})
+		if err == nil {
+			sessions = append(sessions, session)
+		}
+		return session, err
 	}
-	defer session.Close()
 	made, err := workspaces.New("", workspaces.Options{Logger: p.Log})
 	if err != nil {
 		return nil, err
@@ -91,12 +100,12 @@ func (p *Preparer) Prepare(ctx context.Context, skill string, asked needs.Needs)
 	variables := egress.Variables("")
 	variables["NO_PROXY"], variables["no_proxy"] = "", "" // an index on this machine is not in the sandbox
 	found, err := p.Store.Prepare(ctx, environments.Request{
-		Wanted: server.WantedPackages(asked), Backend: p.Backend, Egress: session, EgressEnv: variables, Indexes: indexes,
+		Wanted: server.WantedPackages(asked), Backend: p.Backend, Egress: open, EgressEnv: variables, Indexes: indexes,
 		UV: environments.FindUV(), Certificates: environments.FindCertificates(places), ExcludeNewer: p.ExcludeNewer,
 		Progress: p.Progress, Workspaces: made,
 	})
 	if err != nil {
-		return nil, errors.Join(explained(err, p.Backend.Info()), refused(session.Usage()))
+		return nil, errors.Join(explained(err, p.Backend.Info()), refused(sessions))
 	}
 	return found, nil
 }
@@ -129,11 +138,14 @@ func explained(err error, info sandbox.Info) error {
 }
 
 // refused says which hosts were asked for in vain.
-func refused(usage egress.Usage) error {
+func refused(sessions []*egress.Session) error {
 	var lines []string
-	for _, host := range usage.Hosts {
-		if host.Refused > 0 {
-			lines = append(lines, fmt.Sprintf("the host %s, port %d, was refused (%s)", terminal.Printable(host.Host), host.Port, host.Reason))
+	for _, session := range sessions {
+		for _, host := range session.Usage().Hosts {
+			line := fmt.Sprintf("the host %s, port %d, was refused (%s)", terminal.Printable(host.Host), host.Port, host.Reason)
+			if host.Refused > 0 && !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
 		}
 	}
 	if len(lines) == 0 {
