@@ -139,7 +139,11 @@ func place(source needs.Source) string {
 
 // Describe says in one line what an environment holds.
 func Describe(e environments.Environment) string {
-	return fmt.Sprintf("%d packages, %s, %s", len(e.Packages), size(e.Bytes), e.Key[:min(len(e.Key), 19)])
+	noun := "packages"
+	if len(e.Packages) == 1 {
+		noun = "package"
+	}
+	return fmt.Sprintf("%d %s, %s, %s", len(e.Packages), noun, size(e.Bytes), e.Key[:min(len(e.Key), 19)])
 }
 
 func size(bytes int64) string {
