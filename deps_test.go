@@ -88,13 +88,14 @@ var imports = map[string][]string{
 		"server/internal/request"},
 	// What records requests knows nothing of what serves them.
 	"server/internal/recorder": {"server/internal/failure", "server/internal/request"},
-	"server/internal/requirement": {"catalog", "policy", "resources/...", "sandbox/...", "server/internal/display", "server/internal/request",
+	"server/internal/requirement": {"catalog", "policy", "resources/...", "sandbox/...", "server/internal/access", "server/internal/display",
+		"server/internal/packages", "server/internal/request",
 		"server/internal/skills", "server/internal/workspace"},
 	"server/internal/activation": {"catalog", "catalog/needs", "policy", "server/internal/access", "resources/...", "sandbox", "server/internal/display", "server/internal/failure",
 		"server/internal/requirement", "server/internal/skills", "server/internal/shares"},
 	"server/internal/advice": {"policy", "resources/...", "sandbox", "sandbox/command", "sandbox/project", "server/internal/display"},
 	// packages joins what skills ask for with what was prepared.
-	"server/internal/packages": {"catalog/needs", "sandbox/environments"},
+	"server/internal/packages": {"catalog/needs", "sandbox/environments", "server/internal/display"},
 	// access knows what carries out what is granted, and nothing of runs besides.
 	"server/internal/access": {"catalog", "catalog/needs", "policy", "sandbox", "sandbox/egress", "sandbox/environments", "server/internal/display", "server/internal/failure"},
 	// shares lends the user's directories to runs, and knows no skill.
@@ -126,6 +127,8 @@ var imports = map[string][]string{
 		"cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/granted": {"catalog", "policy", "resources/staging", "sandbox/local", "server", "cmd/skills-mcp/internal/exit",
 		"cmd/skills-mcp/internal/settings", "cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/preparing": {"catalog", "catalog/needs", "resources/staging", "sandbox", "sandbox/egress", "sandbox/environments", "sandbox/workspaces",
+		"server", "cmd/skills-mcp/internal/granted", "cmd/skills-mcp/internal/settings", "cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/userfiles": {"policy", "sandbox/project", "server", "cmd/skills-mcp/internal/changesets",
 		"cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/settings"},
 

@@ -1,9 +1,6 @@
 package server
 
 import (
-	"os"
-
-	"github.com/skills-mcp/skills-mcp/catalog/needs"
 	"github.com/skills-mcp/skills-mcp/sandbox/egress"
 	"github.com/skills-mcp/skills-mcp/server/internal/access"
 )
@@ -14,6 +11,3 @@ type Grants = access.Options
 
 // NetworkEvent is one thing that a program asked the network for.
 type NetworkEvent = egress.Event
-
-// readNeeds returns what the files of a skill ask for.
-func readNeeds(_, dir string) (needs.Needs, error) { return needs.Find(os.DirFS(dir)) }

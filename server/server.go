@@ -28,12 +28,14 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/environments"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/access"
 	"github.com/skills-mcp/skills-mcp/server/internal/activation"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
+	"github.com/skills-mcp/skills-mcp/server/internal/packages"
 	"github.com/skills-mcp/skills-mcp/server/internal/publish"
 	"github.com/skills-mcp/skills-mcp/server/internal/recorder"
 	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
@@ -84,6 +86,9 @@ type Options struct {
 	Shares Shares
 	// Grants are what skills are granted. The zero value has nothing.
 	Grants Grants
+	// Environments are the packages that were prepared for skills, which those have
+	// that are granted packages. If nil, there are none.
+	Environments *environments.Store
 	// Pinned are names of skills that the instructions list first.
 	Pinned []string
 	// Approval says what users are asked before it is done. In its zero value
@@ -166,11 +171,15 @@ func (s *Server) furnish() (err error) {
 	found := skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Consent: s.consent, Digests: &resources.Digests{}, Log: s.log}
 	s.workspaces = workspace.New(opts.Workspaces)
 	s.shares = shares.New(opts.Shares, s.log)
+	prepared := packages.New(opts.Environments)
+	if opts.Grants.Prepared == nil {
+		opts.Grants.Prepared = prepared.Find
+	}
 	s.access = access.New(opts.Grants, opts.Catalog, opts.Sandbox, s.log)
 	s.updates = &updates.Updates{Skills: found, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Log: s.log}
-	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Log: s.log,
+	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Access: s.access, Packages: prepared, Log: s.log,
 		Limits: func(skill string) sandbox.Limits { return execution.LimitsOf(opts.Limits).Of(skill).Limits }}
-	activations := activation.Writer{Skills: found, Shares: s.shares, Access: s.access, Needs: readNeeds, Copies: opts.Copies, Requirements: requirements, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable}
+	activations := activation.Writer{Skills: found, Shares: s.shares, Access: s.access, Needs: prepared.Needs, Copies: opts.Copies, Requirements: requirements, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable}
 	s.publisher = &publish.Publisher{Skills: found, Workspaces: s.workspaces, Activation: activations, Shares: s.shares,
 		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Recorder: record, Log: s.log}
 	rooms := tools.Rooms{Skills: found, Workspaces: s.workspaces, Activation: activations, Shares: s.shares, Door: s.consent, Runner: &execution.Runner{

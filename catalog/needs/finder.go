@@ -110,6 +110,11 @@ func isModule(name string) bool {
 
 // open returns the text of a file, or notes why it is not read.
 func (f *finder) open(name string) (string, bool) {
+	// What is opened may wait, if it is no file.
+	if info, err := fs.Lstat(f.skill, name); err != nil || !info.Mode().IsRegular() {
+		f.note(Source{File: name}, "it cannot be read")
+		return "", false
+	}
 	file, err := f.skill.Open(name)
 	if err != nil {
 		f.note(Source{File: name}, "it cannot be read")

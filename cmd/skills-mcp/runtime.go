@@ -10,11 +10,13 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/backends"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/granted"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/preparing"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/userfiles"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/environments"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server"
 )
@@ -29,7 +31,9 @@ type runtime struct {
 	audit      *audit.Log       // nil where nothing is recorded
 	files      *userfiles.Files // nil where programs see none of the user
 	granted    *granted.Source
-	server     *server.Server
+	// environments are nil where nothing can be run.
+	environments *environments.Store
+	server       *server.Server
 }
 
 // open wires the rooms together. The caller closes the runtime.
@@ -78,24 +82,28 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 	if r.granted, err = granted.Open(s, stderr, r.log); err != nil {
 		return nil, err
 	}
+	if r.environments, err = preparing.OpenStore(s, r.backend, r.log); err != nil {
+		r.log.Warn("programs have no prepared packages", "error", err)
+	}
 	r.server, err = server.New(server.Options{
-		Version:     programVersion(),
-		Catalog:     r.catalog,
-		Policy:      s.OperatorPolicy(),
-		Sandbox:     r.backend,
-		Unavailable: unavailable,
-		Workspaces:  r.workspaces,
-		Toolsets:    toolsets,
-		Copies:      r.copies,
-		Shares:      r.files.Lent(),
-		Grants:      r.granted.Grants(),
-		Pinned:      s.Pin,
-		Approval:    s.Approvals(r.log),
-		Limits:      s.RunLimits,
-		CompatIndex: s.CompatIndex,
-		Audit:       r.audit,
-		Redact:      s.Redact,
-		Logger:      r.log,
+		Version:      programVersion(),
+		Catalog:      r.catalog,
+		Policy:       s.OperatorPolicy(),
+		Sandbox:      r.backend,
+		Unavailable:  unavailable,
+		Workspaces:   r.workspaces,
+		Toolsets:     toolsets,
+		Copies:       r.copies,
+		Shares:       r.files.Lent(),
+		Grants:       r.granted.Grants(),
+		Environments: r.environments,
+		Pinned:       s.Pin,
+		Approval:     s.Approvals(r.log),
+		Limits:       s.RunLimits,
+		CompatIndex:  s.CompatIndex,
+		Audit:        r.audit,
+		Redact:       s.Redact,
+		Logger:       r.log,
 	})
 	return r, err
 }

@@ -104,9 +104,9 @@ type Request struct {
 	Wanted
 	// Backend runs what makes it; its programs are those that will have it.
 	Backend sandbox.Backend
-	// Egress is where its connections lead: the hosts of Indexes and no others.
-	// EgressEnv are the variables that tell programs of it.
-	Egress    sandbox.Egress
+	// Egress returns where the connections of one run lead: the hosts of Indexes
+	// and no others. EgressEnv are the variables that tell programs of it.
+	Egress    func() (sandbox.Egress, error)
 	EgressEnv map[string]string
 	Indexes   Indexes
 	// UV is the path of the program uv on this machine, or empty; see [FindUV].

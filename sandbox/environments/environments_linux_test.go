@@ -98,7 +98,7 @@ func cacheDir(t testing.TB) string {
 // request is one for what is wanted.
 func (f *fixture) request(t testing.TB, wanted environments.Wanted) environments.Request {
 	request := environments.Request{
-		Wanted: wanted, Backend: f.backend, Egress: f.index, EgressEnv: proxyVariables(), Indexes: f.indexes(), Workspaces: f.workspaces,
+		Wanted: wanted, Backend: f.backend, Egress: func() (sandbox.Egress, error) { return f.index, nil }, EgressEnv: proxyVariables(), Indexes: f.indexes(), Workspaces: f.workspaces,
 		Progress: func(line string) { f.said = append(f.said, line) },
 	}
 	if len(wanted.Python) > 0 {

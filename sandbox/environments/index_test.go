@@ -162,6 +162,10 @@ func (i *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		i.simple(w, strings.Trim(name, "/"))
 		return
 	}
+	if strings.HasPrefix(r.URL.Path, "/forbidden/") {
+		w.WriteHeader(http.StatusForbidden)
+		return
+	}
 	if name, found := strings.CutPrefix(r.URL.Path, "/files/"); found {
 		if file, there := i.python[name]; there {
 			_, _ = w.Write(file)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -192,6 +193,10 @@ func (w *work) addPip(python string) error {
 	dir := filepath.Join(libraries[0], "pip")
 	if slices.ContainsFunc(w.packages(), func(p Package) bool { return p.Name == "pip" }) {
 		return nil
+	}
+	// Another package may have brought one, which is compiled too.
+	if err := os.RemoveAll(dir); err != nil {
+		return err
 	}
 	for name, text := range map[string]string{"__init__.py": "", "__main__.py": pipModule} {
 		if err := writeShim(dir, name, text, fs.FileMode(0o644)); err != nil {

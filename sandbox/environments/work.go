@@ -99,7 +99,11 @@ func (w *work) run(s step) error {
 	}
 	maps.Copy(spec.Env, s.env)
 	if s.online {
-		spec.Egress = w.request.Egress
+		egress, err := w.request.Egress()
+		if err != nil {
+			return err
+		}
+		spec.Egress = egress
 		maps.Copy(spec.Env, w.request.EgressEnv)
 		maps.Copy(spec.Env, w.request.Indexes.env())
 	}
@@ -109,7 +113,7 @@ func (w *work) run(s step) error {
 		return fmt.Errorf("%s: %w", s.name, err)
 	case w.ctx.Err() != nil:
 		return w.ctx.Err()
-	case result.Status == sandbox.QuotaExceeded:
+	case result.Status == sandbox.QuotaExceeded, result.Signal == "SIGXFSZ":
 		return w.store.tooLarge()
 	case result.Status == sandbox.Exited && result.ExitCode == 0:
 		return nil

@@ -122,16 +122,36 @@ func (r *Run) watch() {
 	})
 }
 
+// Packages returns what was prepared for a skill that is granted packages, else
+// nil.
+func (a *Access) Packages(skill Skill) *environments.Environment {
+	if effective, err := a.Of(skill.Skill, skill.Digest); err != nil || !effective.Packages {
+		return nil
+	}
+	return a.prepared(skill)
+}
+
+func (a *Access) prepared(skill Skill) *environments.Environment {
+	if a.Prepared == nil {
+		return nil
+	}
+	packages, err := a.Prepared(skill.Digest, skill.Copy)
+	if err != nil && !errors.Is(err, environments.ErrNotPrepared) {
+		a.log.Warn("the packages of a skill cannot be shown", "skill", skill.Name, "error", err)
+	}
+	if err != nil {
+		return nil
+	}
+	return packages
+}
+
 // findPackages finds what was prepared for the skill, where that is granted.
 func (r *Run) findPackages() {
-	if !r.effective.Packages || r.access.Prepared == nil {
+	if !r.effective.Packages {
 		return
 	}
-	packages, err := r.access.Prepared(r.skill.Digest, r.skill.Copy)
-	if err != nil {
-		if !errors.Is(err, environments.ErrNotPrepared) {
-			r.access.log.Warn("the packages of a skill cannot be shown", "skill", r.skill.Name, "error", err)
-		}
+	packages := r.access.prepared(r.skill)
+	if packages == nil {
 		return
 	}
 	r.packages = packages

@@ -99,6 +99,9 @@ func (p *page) write(ctx context.Context, read skills.Instructions) error {
 	p.writeScripts(ctx, read.Body)
 	if p.Sandbox != nil && (p.Skills.Policy.Mode == policy.Log || p.grants.Execute()) {
 		p.writeGranted(ctx)
+		if packages := p.Requirements.PackagesOf(ctx, p.skill); packages != "" {
+			fmt.Fprintln(p, packages)
+		}
 		if missing := requirement.Text(p.Requirements.OfSkill(ctx, p.skill, p.files)); missing != "" {
 			fmt.Fprintf(p, "%s Do without the programs that need them, or tell the user what to install.\n", missing)
 		}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -80,10 +81,10 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 	}
 	spec := &prepared.spec
 	spec.Workspace, spec.Private, spec.Caller = ws.Dir, ws.Private, request.Caller(ctx)
-	if spec.Progress = progressFrom(ctx); spec.Progress != nil {
+	if spec.Progress = progressFrom(ctx); spec.Progress != nil && prepared.skill != nil {
 		// What is known to be missing is no reason to refuse a program: it may
 		// find its modules elsewhere, or do without.
-		known, _ := r.Requirements.Known(prepared.digest())
+		known, _ := r.Requirements.Known(prepared.skill, prepared.copy)
 		if missing := requirement.Text(requirement.OfRun(known, spec.Script, spec.Shell)); missing != "" {
 			spec.Progress(missing)
 		}
@@ -164,7 +165,8 @@ func (r *Runner) advice(ctx context.Context, p *prepared, result sandbox.Result,
 		return stray
 	}
 	missing := requirement.OfRun(r.Requirements.OfCopy(ctx, p.skill, p.copy), p.spec.Script, p.spec.Shell)
-	return strings.TrimSpace(requirement.Text(missing) + " " + refused)
+	remedy := r.Requirements.Remedy(p.skill, p.copy, missing, advice.LacksPackage(result))
+	return strings.Join(slices.DeleteFunc([]string{requirement.Text(missing), remedy, refused}, func(text string) bool { return text == "" }), " ")
 }
 
 // executable refuses where nothing can be run.

@@ -3,31 +3,80 @@
 package packages
 
 import (
-	"io/fs"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/skills-mcp/skills-mcp/catalog/needs"
 	"github.com/skills-mcp/skills-mcp/sandbox/environments"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
-// Access finds environments of skills. The nil Access finds none. It is safe
-// for use by several goroutines.
+// maxKnown is how many versions of skills are remembered, and maxNamed how many
+// packages a text names.
+const (
+	maxKnown = 256
+	maxNamed = 12
+)
+
+// Access finds environments of skills. It is safe for use by several goroutines.
 type Access struct {
-	Store *environments.Store
+	store *environments.Store // nil where there are none
+
+	mu    sync.Mutex
+	known map[string]needs.Needs // by the digest of a version
 }
 
-// Prepared is what one version of a skill asks for and has.
-type Prepared struct {
-	Needs needs.Needs
-	// Environment is nil where nothing is prepared for what is asked for now.
-	Environment *environments.Environment
+// New returns the access to the environments of a store, which is nil where there
+// are none.
+func New(store *environments.Store) *Access { return &Access{store: store} }
+
+// Prepares reports whether packages can be prepared at all.
+func (a *Access) Prepares() bool { return a != nil && a.store != nil }
+
+// Needs returns what the files of a version of a skill ask for, of which there
+// is a copy in a directory. They are read once for each digest.
+func (a *Access) Needs(digest, dir string) (needs.Needs, error) {
+	a.mu.Lock()
+	found, known := a.known[digest]
+	a.mu.Unlock()
+	if known {
+		return found, nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return needs.Needs{}, err
+	}
+	defer root.Close()
+	if found, err = needs.Find(root.FS()); err != nil {
+		return needs.Needs{}, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known == nil || len(a.known) >= maxKnown {
+		a.known = map[string]needs.Needs{} // which costs another look
+	}
+	a.known[digest] = found
+	return found, nil
 }
 
-// Missing reports whether packages are asked for and not prepared.
-func (p Prepared) Missing() bool { return p.Environment == nil && p.Needs.Packages() }
-
-// Of returns what the version of a skill with a digest, whose files are given,
-// asks for and has. What files ask for is read once for each digest.
-func (a *Access) Of(digest string, files fs.FS) Prepared { return Prepared{} }
+// Find returns the environment that was prepared for a version of a skill, or
+// [environments.ErrNotPrepared].
+func (a *Access) Find(digest, dir string) (*environments.Environment, error) {
+	if !a.Prepares() {
+		return nil, environments.ErrNotPrepared
+	}
+	found, err := a.Needs(digest, dir)
+	if err != nil {
+		return nil, err
+	}
+	if !found.Packages() {
+		return nil, environments.ErrNotPrepared
+	}
+	return a.store.Find(Wanted(found))
+}
 
 // Wanted returns what an environment is to hold for what a skill needs.
 func Wanted(n needs.Needs) environments.Wanted {
@@ -41,4 +90,42 @@ func Wanted(n needs.Needs) environments.Wanted {
 		}
 	}
 	return wanted
+}
+
+// Text says what a skill asks for and has, or nothing where it asks for nothing.
+// What it has is nil where nothing is granted or prepared.
+func Text(skill string, asked needs.Needs, has *environments.Environment) string {
+	switch {
+	case !asked.Packages():
+		return ""
+	case has != nil:
+		var all []string
+		for _, p := range has.Packages {
+			all = append(all, p.Name+" "+p.Version)
+		}
+		return fmt.Sprintf("Prepared packages: %s. Programs have them without installing anything, offline.", few(all))
+	}
+	var all []string
+	for _, r := range slices.Concat(asked.Python, asked.Npm) {
+		name := r.Name
+		if r.Guess {
+			name += " (a guess)"
+		}
+		all = append(all, name)
+	}
+	return fmt.Sprintf("Its files ask for packages that are not prepared: %s. %s", few(all), Command(skill))
+}
+
+// Command says how the user has packages prepared.
+func Command(skill string) string {
+	return "Programs cannot install any: the user has them prepared with `skills-mcp prepare " + skill + "`."
+}
+
+// few lists the first of what others wrote.
+func few(all []string) string {
+	more := ""
+	if len(all) > maxNamed {
+		all, more = all[:maxNamed], fmt.Sprintf(" and %d more", len(all)-maxNamed)
+	}
+	return display.Line(strings.Join(all, ", ")) + more
 }

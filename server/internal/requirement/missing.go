@@ -27,6 +27,9 @@ const (
 	nodeKind        = "node package"
 )
 
+// isPackage reports that an index may have it.
+func (m Missing) isPackage() bool { return m.kind == pythonKind || m.kind == nodeKind }
+
 // what names it to a model.
 func (m Missing) what() string { return m.kind + " " + display.Line(truncate.After(m.name, maxName)) }
 

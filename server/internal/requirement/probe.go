@@ -14,6 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/environments"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
@@ -30,7 +31,7 @@ var (
 
 // probe looks into the sandbox: for the programs that start those of a skill,
 // and where they are there, for the modules that scripts import.
-func (f *Finder) probe(ctx context.Context, skill *catalog.Skill, copied *staging.Copy) ([]Missing, error) {
+func (f *Finder) probe(ctx context.Context, skill *catalog.Skill, copied *staging.Copy, has *environments.Environment) ([]Missing, error) {
 	there := *skill
 	there.Dir = copied.Dir
 	dir, err := skills.Open(&there)
@@ -55,11 +56,15 @@ func (f *Finder) probe(ctx context.Context, skill *catalog.Skill, copied *stagin
 	if err != nil {
 		return nil, err
 	}
-	out, err := f.run(ctx, skill, copied, sandbox.Spec{
+	spec := sandbox.Spec{
 		Shell: "python=" + quoted(pythonModules) + "\nnode=" + quoted(nodeModules) + "\n" + probeScript,
 		Stdin: []byte(questions),
 		Owner: skills.Owner(skill, copied.Digest),
-	})
+	}
+	if has != nil {
+		spec.Show, spec.Path, spec.Env = has.Show, has.Path, has.Env
+	}
+	out, err := f.run(ctx, skill, copied, spec)
 	if err != nil {
 		return nil, err
 	}

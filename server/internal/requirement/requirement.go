@@ -8,6 +8,7 @@ package requirement
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +16,9 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/environments"
+	"github.com/skills-mcp/skills-mcp/server/internal/access"
+	"github.com/skills-mcp/skills-mcp/server/internal/packages"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
@@ -32,6 +36,10 @@ type Finder struct {
 	Sandbox    sandbox.Backend
 	Copies     *staging.Copies
 	Workspaces *workspace.Access
+	// Access and Packages know what skills ask for and have of packages; nil for
+	// none.
+	Access   *access.Access
+	Packages *packages.Access
 	// Limits are those of the runs of a skill, which hold for a look too. If nil,
 	// the defaults.
 	Limits func(skill string) sandbox.Limits
@@ -40,16 +48,72 @@ type Finder struct {
 	turn sync.Mutex // whoever probes; the others find it known then
 
 	mu    sync.Mutex
-	known map[string][]Missing // by the copy's digest
+	known map[string][]Missing // by the copy's digest, and its packages
 }
 
 // Known returns what is known to be missing for one version of a skill, and
 // whether that was looked for.
-func (f *Finder) Known(digest string) (missing []Missing, known bool) {
+func (f *Finder) Known(skill *catalog.Skill, copied *staging.Copy) (missing []Missing, known bool) {
+	return f.lookUp(keyOf(copied, f.prepared(skill, copied)))
+}
+
+func (f *Finder) lookUp(key string) (missing []Missing, known bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	missing, known = f.known[digest]
+	missing, known = f.known[key]
 	return missing, known
+}
+
+// prepared returns the packages that programs of a skill have, or nil.
+func (f *Finder) prepared(skill *catalog.Skill, copied *staging.Copy) *environments.Environment {
+	if f.Access == nil {
+		return nil
+	}
+	return f.Access.Packages(access.Skill{Skill: skill, Digest: copied.Digest, Copy: copied.Dir})
+}
+
+// keyOf says on what it depends what is missing.
+func keyOf(copied *staging.Copy, has *environments.Environment) string {
+	if has == nil {
+		return copied.Digest
+	}
+	return copied.Digest + " " + has.Key
+}
+
+// PackagesOf says which packages a skill asks for and has, or nothing.
+func (f *Finder) PackagesOf(ctx context.Context, skill *catalog.Skill) string {
+	if !f.Packages.Prepares() || f.Copies == nil {
+		return ""
+	}
+	copied, err := f.Copies.Take(ctx, skill.Dir)
+	if err != nil {
+		return ""
+	}
+	defer copied.Release()
+	return f.packagesOf(skill, copied)
+}
+
+func (f *Finder) packagesOf(skill *catalog.Skill, copied *staging.Copy) string {
+	asked, err := f.Packages.Needs(copied.Digest, copied.Dir)
+	if err != nil {
+		f.Log.Debug("what a skill asks for is not known", "skill", skill.Name, "error", err)
+		return ""
+	}
+	return packages.Text(skill.Name, asked, f.prepared(skill, copied))
+}
+
+// Remedy says how packages that are missing can be had, or nothing: where the
+// skill asks for packages and none are prepared. A program that failed may have
+// said itself that it lacks one.
+func (f *Finder) Remedy(skill *catalog.Skill, copied *staging.Copy, missing []Missing, said bool) string {
+	if !f.Packages.Prepares() || !said && !slices.ContainsFunc(missing, Missing.isPackage) || f.prepared(skill, copied) != nil {
+		return ""
+	}
+	asked, err := f.Packages.Needs(copied.Digest, copied.Dir)
+	if err != nil || !asked.Packages() {
+		return ""
+	}
+	return packages.Command(skill.Name)
 }
 
 // OfSkill returns what the sandbox is missing for the programs of a skill, of
@@ -70,18 +134,20 @@ func (f *Finder) OfSkill(ctx context.Context, skill *catalog.Skill, files []cont
 
 // OfCopy is [Finder.OfSkill] for one version.
 func (f *Finder) OfCopy(ctx context.Context, skill *catalog.Skill, copied *staging.Copy) []Missing {
-	if missing, known := f.Known(copied.Digest); known {
+	has := f.prepared(skill, copied)
+	key := keyOf(copied, has)
+	if missing, known := f.lookUp(key); known {
 		return missing
 	}
 	defer request.Idle(ctx)()
 	f.turn.Lock()
 	defer f.turn.Unlock()
-	if missing, known := f.Known(copied.Digest); known {
+	if missing, known := f.lookUp(key); known {
 		return missing
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	missing, err := f.probe(ctx, skill, copied)
+	missing, err := f.probe(ctx, skill, copied, has)
 	if err != nil {
 		f.Log.Debug("what the sandbox is missing is not known", "skill", skill.Name, "error", err)
 		return nil
@@ -91,6 +157,6 @@ func (f *Finder) OfCopy(ctx context.Context, skill *catalog.Skill, copied *stagi
 	if f.known == nil || len(f.known) >= maxKnownSkills {
 		f.known = map[string][]Missing{} // which costs another look
 	}
-	f.known[copied.Digest] = missing
+	f.known[key] = missing
 	return missing
 }

@@ -1,0 +1,155 @@
+// Package preparing has packages prepared for skills: it says what their files
+// ask for, and makes environments of it.
+package preparing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/skills-mcp/skills-mcp/catalog/needs"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
+	"github.com/skills-mcp/skills-mcp/internal/hosts"
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/egress"
+	"github.com/skills-mcp/skills-mcp/sandbox/environments"
+	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server"
+)
+
+// OpenStore returns the environments for the programs of a backend, or nil where
+// nothing can be run.
+func OpenStore(s *settings.Settings, backend sandbox.Backend, log *slog.Logger) (*environments.Store, error) {
+	if backend == nil {
+		return nil, nil
+	}
+	dir, err := environments.Dir()
+	if err != nil {
+		return nil, err
+	}
+	machine := backend.Info().Backend
+	if machine == "docker" {
+		machine += " " + s.Sandbox.Docker.Image
+	}
+	return &environments.Store{Dir: dir, Machine: machine, Logger: log}, nil
+}
+
+// What bounds the download of packages.
+const (
+	maxDownloadBytes    = 4 << 30
+	maxDownloadRequests = 100_000
+)
+
+// Preparer makes environments.
+type Preparer struct {
+	Store   *environments.Store
+	Backend sandbox.Backend
+	Log     *slog.Logger
+	// Hosts are further ones that the index has files on.
+	Hosts []string
+	// ExcludeNewer is a date, or empty.
+	ExcludeNewer string
+	// Progress is called with what is done.
+	Progress func(line string)
+}
+
+// Prepare makes the environment for what a skill needs.
+func (p *Preparer) Prepare(ctx context.Context, skill string, asked needs.Needs) (_ *environments.Environment, err error) {
+	places := environments.UserPlaces()
+	indexes, err := environments.FindIndexes(places)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := rulesOf(append(indexes.Hosts, p.Hosts...))
+	if err != nil {
+		return nil, err
+	}
+	proxy, err := egress.New(egress.Options{Logger: p.Log, Environ: os.Environ()})
+	if err != nil {
+		return nil, err
+	}
+	var sessions []*egress.Session
+	defer func() {
+		for _, session := range sessions {
+			session.Close()
+		}
+	}()
+	open := func() (sandbox.Egress, error) {
+		// Where the index is, is for this machine's user to say, in a private network
+		// too.
+		session, err := proxy.Open(egress.Grant{
+			Skill: skill, Rules: rules, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")},
+			MaxBytes: maxDownloadBytes, MaxRequests: maxDownloadRequests,
+		})
+		if err == nil {
+			sessions = append(sessions, session)
+		}
+		return session, err
+	}
+	made, err := workspaces.New("", workspaces.Options{Logger: p.Log})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, made.Close()) }()
+	variables := egress.Variables("")
+	variables["NO_PROXY"], variables["no_proxy"] = "", "" // an index on this machine is not in the sandbox
+	found, err := p.Store.Prepare(ctx, environments.Request{
+		Wanted: server.WantedPackages(asked), Backend: p.Backend, Egress: open, EgressEnv: variables, Indexes: indexes,
+		UV: environments.FindUV(), Certificates: environments.FindCertificates(places), ExcludeNewer: p.ExcludeNewer,
+		Progress: p.Progress, Workspaces: made,
+	})
+	if err != nil {
+		return nil, errors.Join(explained(err, p.Backend.Info()), refused(sessions))
+	}
+	return found, nil
+}
+
+// rulesOf parses hosts.
+func rulesOf(texts []string) (rules []hosts.Rule, err error) {
+	for _, text := range texts {
+		rule, err := hosts.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("the host of a package index: %w", err)
+		}
+		rules = append(rules, rule)
+	}
+	return rules, nil
+}
+
+// explained says what the user can do.
+func explained(err error, info sandbox.Info) error {
+	switch {
+	case errors.Is(err, environments.ErrNoUV):
+		return errors.New("Python packages are prepared by uv, which is not there: install it with 'pip install uv', 'pipx install uv', or as docs.astral.sh/uv says, and run this again") //nolint:staticcheck // the language's name
+	case errors.Is(err, environments.ErrNoEgress) && info.Network:
+		return fmt.Errorf("the sandbox %s (tier %s) isolates nothing, so no packages are prepared with it: use --sandbox=local or --sandbox=docker, or install what the skill needs yourself",
+			info.Backend, info.Tier)
+	case errors.Is(err, environments.ErrNoEgress):
+		return fmt.Errorf("the sandbox %s (tier %s) cannot be limited to the hosts of the package index, so that nothing is downloaded in it: use --sandbox=docker, or have the tier full (docs/sandboxes.md says what it needs)",
+			info.Backend, info.Tier)
+	}
+	return err
+}
+
+// refused says which hosts were asked for in vain.
+func refused(sessions []*egress.Session) error {
+	var lines []string
+	for _, session := range sessions {
+		for _, host := range session.Usage().Hosts {
+			line := fmt.Sprintf("the host %s, port %d, was refused (%s)", terminal.Printable(host.Host), host.Port, host.Reason)
+			if host.Refused > 0 && !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s; where your index keeps its files on further hosts, name them with --host", strings.Join(lines, "\n"))
+}
