@@ -265,11 +265,12 @@ func TestToolsetGrants(t *testing.T) {
 func TestToolsetWaits(t *testing.T) {
 	t.Parallel()
 	user := userDir(t)
-	f := filesFixture(t, func(o *server.Options) { o.Shares.Wait = 50 * time.Millisecond }, nil, "project=review", "user="+user)
+	f := filesFixture(t, asTheyAre, nil, "project=review", "user="+user, "wait=50ms")
 	c, other := f.connect(t), filesFixture(t, asTheyAre, nil, "project=review", "user="+user).connect(t)
-	ws := c.work(t, "true").Workspace
-	go_ := filepath.Join(t.TempDir(), "go")
-	running := c.startExec(t, "report", map[string]any{"command": "touch $WORKSPACE/begun; until [ -e " + go_ + " ]; do sleep 0.02; done; echo theirs > README.md"})
+	held := c.work(t, "touch held")
+	ws := held.Workspace
+	proceed := filepath.Join(t.TempDir(), "go")
+	running := c.startExec(t, "report", map[string]any{"command": "touch $WORKSPACE/begun; until [ -e " + proceed + " ]; do sleep 0.02; done; echo theirs > README.md"})
 	begun, err := filepath.Glob(filepath.Join(f.workspaceBase, "*", ws))
 	if err != nil || len(begun) != 1 {
 		t.Fatal(begun, err)
@@ -282,10 +283,15 @@ func TestToolsetWaits(t *testing.T) {
 	if got := c.view(t, "README.md"); got != seen("A project.") {
 		t.Errorf("view does not wait: %s", got)
 	}
+	for _, discard := range []bool{false, true} {
+		if a, _ := c.onFiles(t, "applyChanges", map[string]any{"changes": held.Changes.ID, "discard": discard}); a.code() != "changes_busy" {
+			t.Errorf("applyChanges while a run works there: %s", a.text())
+		}
+	}
 	if a, told := other.create(t, "README.md", "other\n"); a.IsError || told.Workspace == ws {
 		t.Errorf("in another workspace: %s", a.text())
 	}
-	writeFile(t, go_, nil)
+	writeFile(t, proceed, nil)
 	if run := decodeRan(t, c.await(t, running, "the run")); run.exit() != 0 {
 		t.Fatalf("%+v", run)
 	}

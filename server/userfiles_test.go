@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skills-mcp/skills-mcp/policy/paths"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
@@ -15,8 +16,8 @@ import (
 
 // share lends directories of the user, of which programs see copies, with the
 // options project=MODE, share=MODE, write=GLOB, protected=GLOB, user=DIR, which
-// has both and the change sets and outlives the server, and keep=BYTES of what
-// is replaced.
+// has both and the change sets and outlives the server, keep=BYTES of what is
+// replaced, and wait=TIME for programs that use the same files.
 func (f *fixture) share(t testing.TB, opts *server.Options, options []string) {
 	t.Helper()
 	var of paths.Options
@@ -32,6 +33,10 @@ func (f *fixture) share(t testing.TB, opts *server.Options, options []string) {
 			of.Protected = append(of.Protected, value)
 		case "user":
 			user = value
+		case "wait":
+			wait, err := time.ParseDuration(value)
+			must(t, err)
+			held.Wait, opts.Shares.Wait = wait, wait
 		case "keep":
 			bytes, err := strconv.ParseInt(value, 10, 64)
 			must(t, err)
