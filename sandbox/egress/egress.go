@@ -105,7 +105,7 @@ type Secret struct {
 type Event struct {
 	Time time.Time
 	// Host is in lower case, or what the program sent where that is no name,
-	// shortened.
+	// shortened; empty where it did not come to name one.
 	Host string
 	// Port is 0 where the program sent none.
 	Port int

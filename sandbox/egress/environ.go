@@ -41,6 +41,7 @@ var trustVariables = []string{
 	"DENO_CERT",           //
 	"CARGO_HTTP_CAINFO",   //
 	"AWS_CA_BUNDLE",       //
+	"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
 }
 
 // javaOptions returns what tells Java's own clients, which read no such variable.

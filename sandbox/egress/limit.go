@@ -47,7 +47,7 @@ func (m *metered) Read(p []byte) (int, error) {
 func (m *metered) Write(p []byte) (int, error) {
 	_ = m.SetWriteDeadline(time.Now().Add(idleTimeout))
 	if !m.session.budget.take(len(p)) {
-		return 0, m.session.spent()
+		return 0, m.session.spent(m.account)
 	}
 	n, err := m.Conn.Write(p)
 	m.account.bytes.Add(int64(n))
@@ -62,15 +62,16 @@ func (m *metered) Close() error {
 func (m *metered) count(n int, err error) (int, error) {
 	m.account.bytes.Add(int64(n))
 	if n > 0 && !m.session.budget.take(n) {
-		return 0, m.session.spent()
+		return 0, m.session.spent(m.account)
 	}
 	return n, err
 }
 
-// spent counts that the bytes are used up, once, and returns the error.
-func (s *Session) spent() error {
+// spent counts that the bytes are used up, once, where that was found, and returns
+// the error.
+func (s *Session) spent(account *entry) error {
 	s.overdrawn.Do(func() {
-		s.refuse(&refusal{reason: TooMuch, detail: "the run has used up the bytes that it may send and receive"}, "")
+		s.refuse(&refusal{host: account.key.host, port: account.key.port, reason: TooMuch}, "")
 	})
 	return errTooMuch
 }

@@ -62,7 +62,7 @@ func (r *relay) send(to *conn, p []byte) error {
 		return nil
 	}
 	if !r.session.budget.take(len(p)) {
-		return r.session.spent()
+		return r.session.spent(r.account)
 	}
 	_ = to.SetWriteDeadline(time.Now().Add(idleTimeout))
 	n, err := to.Write(p)

@@ -216,9 +216,10 @@ func TestEchoes(t *testing.T) {
 			<-next
 			flush("data: " + key + "\n\n")
 		case "/pieces":
-			for _, c := range []byte("a " + key + key + " z") {
-				flush(string(c))
-			}
+			flush("a " + key[:7])
+			<-next
+			flush(key[7:] + key[:1])
+			flush(key[1:] + " z")
 		default:
 			fmt.Fprintf(w, "%s %q %s", key, key, r.Header.Get("Authorization"))
 		}
@@ -237,15 +238,18 @@ func TestEchoes(t *testing.T) {
 	request, _ := http.NewRequest(http.MethodGet, "/", nil)
 	request.SetBasicAuth("me", keyHolder)
 	sent := request.Header.Get("Authorization")
-	for path, want := range map[string]string{
-		"/":       keyHolder + ` "` + keyHolder + `" ` + sent,
-		"/pieces": "a " + keyHolder + keyHolder + " z",
-	} {
-		response := ask(path)
-		body, _ := io.ReadAll(response.Body)
-		if string(body) != want || response.Header.Get("X-Echo") != sent {
-			t.Errorf("%s = %q, %v; want %q", path, body, response.Header, want)
-		}
+	whole, pieces := ask("/"), ask("/pieces")
+	body, _ := io.ReadAll(whole.Body)
+	if want := keyHolder + ` "` + keyHolder + `" ` + sent; string(body) != want || whole.Header.Get("X-Echo") != sent {
+		t.Errorf("%q, %v; want %q", body, whole.Header, want)
+	}
+	first := make([]byte, 2)
+	if _, err := io.ReadFull(pieces.Body, first); err != nil || string(first) != "a " {
+		t.Errorf("the pieces begin %q, %v", first, err)
+	}
+	next <- struct{}{} // the first piece has passed
+	if rest, _ := io.ReadAll(pieces.Body); string(rest) != keyHolder+keyHolder+" z" {
+		t.Errorf("the pieces go on %q", rest)
 	}
 	lines := bufio.NewReader(ask("/stream").Body)
 	if line, err := lines.ReadString('\n'); line != "data: one\n" || err != nil {

@@ -30,6 +30,7 @@ type hostPort struct {
 // entry is what became of one host and port. The bytes are counted without the
 // ledger's lock.
 type entry struct {
+	key               hostPort
 	requests, refused int
 	reason            Reason
 	wanted            hosts.Rule
@@ -79,11 +80,11 @@ func (l *ledger) find(key hostPort, allowed bool) *entry {
 		return found
 	case len(l.entries) >= MaxHosts, !allowed && l.refused >= maxRefusedHosts:
 		l.omitted++
-		return &entry{}
+		return &entry{key: key}
 	case !allowed:
 		l.refused++
 	}
-	found = &entry{never: !allowed}
+	found = &entry{key: key, never: !allowed}
 	l.entries[key] = found
 	return found
 }

@@ -62,7 +62,10 @@ func (r Report) writeUsed(text *strings.Builder) {
 }
 
 func (h UsedHost) address() string {
-	if h.Port == 0 {
+	switch {
+	case h.Host == "":
+		return "a connection to no host"
+	case h.Port == 0:
 		return display.Path(h.Host)
 	}
 	return net.JoinHostPort(display.Path(h.Host), strconv.Itoa(h.Port))
