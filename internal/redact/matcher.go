@@ -27,7 +27,7 @@ type matcher struct {
 }
 
 func compile(secrets []secret) *matcher {
-	m := &matcher{secrets: secrets[:len(secrets):len(secrets)]}
+	m := &matcher{secrets: secrets}
 	var literal, plain, inBase64, hex []pattern
 	for i, s := range m.secrets {
 		literal = append(literal, pattern{secret: i, symbols: trimmed(s.value)})
@@ -147,7 +147,8 @@ func encodings(value string) []string {
 			forms = append(forms, string(text))
 		}
 	}
-	return forms
+	slices.Sort(forms)
+	return slices.Compact(forms)
 }
 
 // The alphabets of base64.

@@ -27,9 +27,13 @@ import (
 // MinBytes is the length of the shortest value that is taken out.
 const MinBytes = 8
 
+// maxValues is how many values of one name a set holds, the latest: keys that are
+// renewed every few minutes are many in the life of a process.
+const maxValues = 64
+
 // Set is the values that are to leave this process nowhere, with their names.
 // The zero value is empty and ready for use, and so is nil, but to add to. It is
-// safe for use by several goroutines, and only grows.
+// safe for use by several goroutines.
 type Set struct {
 	mu       sync.Mutex
 	secrets  []secret
@@ -38,24 +42,42 @@ type Set struct {
 
 // secret is a value, and what is written in its place.
 type secret struct {
-	value  string
-	marker string
+	name, value string
+	marker      string
 }
 
 // Add adds a value under the name that is shown in its place; of several names of
-// one value it is the first. Values shorter than [MinBytes] bytes are not
-// added, since they are in texts that have nothing to do with them.
+// one value it is the first. Of one name, the 64 values that were added last are
+// kept. Values shorter than [MinBytes] bytes are not added, since they are in
+// texts that have nothing to do with them.
 func (s *Set) Add(name, value string) {
 	if len(value) < MinBytes {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if slices.ContainsFunc(s.secrets, func(known secret) bool { return known.value == value }) {
+	if at := slices.IndexFunc(s.secrets, func(known secret) bool { return known.value == value }); at >= 0 {
+		known := s.secrets[at]
+		s.secrets = append(slices.Delete(s.secrets, at, at+1), known)
 		return
 	}
-	s.secrets = append(s.secrets, secret{value, "[secret " + strings.Map(nameRune, name) + "]"})
-	s.compiled.Store(compile(s.secrets))
+	s.secrets = append(s.secrets, secret{name, value, "[secret " + strings.Map(nameRune, name) + "]"})
+	s.dropOldest(name)
+	s.compiled.Store(compile(slices.Clone(s.secrets)))
+}
+
+// dropOldest drops a value of a name that has too many; the lock is held.
+func (s *Set) dropOldest(name string) {
+	oldest, count := 0, 0
+	for i, known := range slices.Backward(s.secrets) {
+		if known.name == name {
+			oldest = i
+			count++
+		}
+	}
+	if count > maxValues {
+		s.secrets = slices.Delete(s.secrets, oldest, oldest+1)
+	}
 }
 
 // matcher returns what finds the values, or nil where there are none.

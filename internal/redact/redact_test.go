@@ -119,14 +119,14 @@ func TestValuesAreFoundHoweverTheyAreEscaped(t *testing.T) {
 		set := setOf(value)
 		for _, escape := range escapes {
 			form := escape.encode(value)
-			for _, around := range [][2]string{{"", ""}, {"token=", " ok\n"}, {`{"key":"`, `","x":1}`}, {"a\n", "\nb"}, {"<p>", "</p>"}, {"(", ")"}} {
+			for _, around := range [][2]string{{"", ""}, {`{"key":"`, `","x":1}`}, {"a\n", "\nb"}, {"<p>", "</p>"}} {
 				text := around[0] + form + around[1]
 				want := around[0] + "[secret NAME0]" + around[1]
 				got := set.String(text)
 				if got != want {
 					t.Errorf("%s of %q: %q gives %q", escape.name, value, text, got)
 				}
-				for _, size := range []int{1, 2, 3, 7, 64} {
+				for _, size := range []int{1, 5} {
 					if got, want := written(t, set, []byte(text), size), set.String(text); string(got) != want {
 						t.Errorf("%s of %q in pieces of %d gives %q, not %q", escape.name, value, size, got, want)
 					}
@@ -165,8 +165,8 @@ func TestEncodedValuesBecomeAsterisksThatCanBeDecoded(t *testing.T) {
 	for _, value := range values {
 		set := setOf(value)
 		for _, encoding := range encodings {
-			for before := range 5 {
-				for after := range 4 {
+			for before := range 4 {
+				for after := range 3 {
 					clear := strings.Repeat("\xfb\xef\xbe", 2)[:before] + value + strings.Repeat("\xff\xfb", 3)[:after]
 					want := strings.Replace(clear, value, stars(value), 1)
 					text := encoding.encode([]byte(clear))
@@ -175,7 +175,7 @@ func TestEncodedValuesBecomeAsterisksThatCanBeDecoded(t *testing.T) {
 					if err != nil || string(decoded) != want || len(got) != len(text) {
 						t.Errorf("%s of %q gives %q: %q, %v", encoding.name, clear, got, decoded, err)
 					}
-					for _, size := range []int{1, 2, 5} {
+					for _, size := range []int{1, 5} {
 						if again := written(t, set, []byte(text), size); string(again) != got {
 							t.Errorf("%s of %q in pieces of %d gives %q, not %q", encoding.name, clear, size, again, got)
 						}
@@ -302,6 +302,24 @@ func TestWriterKeepsBackABoundedLength(t *testing.T) {
 		}
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A key that is renewed again and again does not make others forgotten, and the set
+// does not grow for ever.
+func TestValuesOfOneName(t *testing.T) {
+	t.Parallel()
+	set := &redact.Set{}
+	set.Add("OTHER", "value-of-another")
+	value := func(i int) string { return fmt.Sprintf("renewed-value-%03d", i) }
+	for i := range 70 {
+		set.Add("KEY", value(i))
+		set.Add("KEY", value(0)) // which is in use still
+	}
+	for text, want := range map[string]string{"value-of-another": "[secret OTHER]", value(0): "[secret KEY]", value(69): "[secret KEY]", value(7): "[secret KEY]", value(6): value(6)} {
+		if got := set.String(text); got != want {
+			t.Errorf("%q gives %q", text, got)
 		}
 	}
 }

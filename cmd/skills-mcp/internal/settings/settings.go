@@ -3,9 +3,11 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +19,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/internal/redact"
+	"github.com/skills-mcp/skills-mcp/internal/secrets"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/policy/approval"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -141,7 +144,24 @@ func (s *Settings) Read(rootArguments []string) error {
 	if dir != "" {
 		_ = s.Narrow(dir) // which is told where it matters: see ProjectError
 	}
+	s.learnSecrets()
 	return nil
+}
+
+// learnSecrets has this process write none of the secrets that are granted and can
+// be read without asking: it may show what a program has left long ago.
+func (s *Settings) learnSecrets() {
+	all, _ := s.Granted.All() // what is wrong with the file is told elsewhere
+	skills := slices.Collect(maps.Values(all))
+	for name := range s.Skills {
+		own, _, _ := s.OwnGrants(name)
+		skills = append(skills, own)
+	}
+	for _, granted := range skills {
+		for name, secret := range granted.Secrets {
+			secrets.Learn(s.Redact, name, cmp.Or(secret.Source, secrets.Environment(name)))
+		}
+	}
 }
 
 // given returns what the command line says.
