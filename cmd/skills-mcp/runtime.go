@@ -70,20 +70,8 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 	if r.catalog, err = openCatalog(ctx, s, r.log, roots); err != nil {
 		return nil, err
 	}
-	if r.workspaces, err = workspaces.New("", workspaces.Options{Idle: s.Workspaces.Idle, Max: s.Workspaces.Max, Logger: r.log}); err != nil {
+	if err := r.openStores(s, stderr); err != nil {
 		return nil, err
-	}
-	if r.copies, err = staging.New("", r.log); err != nil {
-		return nil, err
-	}
-	if r.files, err = userfiles.Open(s, r.log); err != nil {
-		return nil, err
-	}
-	if r.granted, err = granted.Open(s, stderr, r.log); err != nil {
-		return nil, err
-	}
-	if r.environments, err = preparing.OpenStore(s, r.backend, r.log); err != nil {
-		r.log.Warn("programs have no prepared packages", "error", err)
 	}
 	r.server, err = server.New(server.Options{
 		Version:      programVersion(),
@@ -106,6 +94,26 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 		Logger:       r.log,
 	})
 	return r, err
+}
+
+// openStores opens what runs have besides a sandbox.
+func (r *runtime) openStores(s *settings.Settings, stderr io.Writer) (err error) {
+	if r.workspaces, err = workspaces.New("", workspaces.Options{Idle: s.Workspaces.Idle, Max: s.Workspaces.Max, Logger: r.log}); err != nil {
+		return err
+	}
+	if r.copies, err = staging.New("", r.log); err != nil {
+		return err
+	}
+	if r.files, err = userfiles.Open(s, r.log); err != nil {
+		return err
+	}
+	if r.granted, err = granted.Open(s, stderr, r.log); err != nil {
+		return err
+	}
+	if r.environments, err = preparing.OpenStore(s, r.backend, r.log); err != nil {
+		r.log.Warn("programs have no prepared packages", "error", err)
+	}
+	return nil
 }
 
 func openCatalog(ctx context.Context, s *settings.Settings, log *slog.Logger, roots []catalog.Root) (*catalog.Catalog, error) {
