@@ -34,7 +34,7 @@ func (t *trust) file(proxy *egress.Proxy) (string, error) {
 	}
 	path := filepath.Join(dir.Path(), name)
 	// Programs read it as another user.
-	if err := os.WriteFile(path, bundle, 0o444); err == nil {
+	if err = os.WriteFile(path, bundle, 0o444); err == nil {
 		err = os.Chmod(path, 0o444)
 	}
 	if err != nil {
