@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
 	"github.com/skills-mcp/skills-mcp/internal/redact"
@@ -19,12 +20,15 @@ var (
 	errTooLong    = &fault{Unusable, fmt.Sprintf("it is longer than %d bytes", MaxBytes), "Have the source hold nothing but the value."}
 )
 
+// learnTimeout is how long a file may keep a command waiting that does not need it.
+const learnTimeout = time.Second
+
 // Learn has a set know the value of a source that can be read at once, with nobody
 // being asked: a variable or a file. It is for what was written before, such as
 // changes that wait to be applied, and may be shown by a process that has no other
 // need of the value. What cannot be read is left to [Store.Value] to tell.
 func Learn(set *redact.Set, name string, source Source) {
-	store := New(Options{Redact: set})
+	store := New(Options{Redact: set, Timeout: learnTimeout})
 	defer store.Close()
 	if source.kind == environment || source.kind == file {
 		_, _ = store.Value(context.Background(), name, source)
