@@ -10,7 +10,7 @@ import (
 // copyBytes is what is read at once, and bulkBytes where much comes.
 const (
 	copyBytes = 16 << 10
-	bulkBytes = 128 << 10
+	bulkBytes = 256 << 10
 )
 
 // relay carries bytes between a program and a server.

@@ -163,10 +163,6 @@ type connection struct {
 	release func()
 }
 
-// TCP returns what the kernel can move data from and to by itself. It is not to
-// be closed.
-func (c *connection) TCP() *net.TCPConn { return c.TCPConn }
-
 // Close implements [net.Conn].
 func (c *connection) Close() error {
 	defer c.release()
