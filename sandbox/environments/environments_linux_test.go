@@ -288,3 +288,16 @@ func TestPrune(t *testing.T) {
 	}
 	f.expect(t, f.prepare(t, wanted), "greet", nil, "hello")
 }
+
+// BenchmarkRun compares a run that has an environment with one that has none.
+func BenchmarkRun(b *testing.B) {
+	f := newFixture(b)
+	made := f.prepare(b, f.greeting())
+	for name, e := range map[string]*environments.Environment{"with": made, "without": nil} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				f.run(b, e, "python3 -c 'import json'", nil)
+			}
+		})
+	}
+}
