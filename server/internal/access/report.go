@@ -9,6 +9,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy/grants"
 	"github.com/skills-mcp/skills-mcp/sandbox/egress"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
+	"github.com/skills-mcp/skills-mcp/server/internal/packages"
 )
 
 // ReportSchema describes the properties of a [Report].
@@ -121,7 +122,7 @@ func (r *Run) withheld() (sentences []string) {
 		sentences = append(sentences, sentence)
 	}
 	if r.effective.Packages && r.packages == nil {
-		sentences = append(sentences, notPrepared(r.skill.Name))
+		sentences = append(sentences, r.access.notPrepared(r.skill.Name))
 	}
 	if r.revoked {
 		sentences = append(sentences, "The user took part of it back while the program ran, which ended its network.")
@@ -131,8 +132,12 @@ func (r *Run) withheld() (sentences []string) {
 
 const unknownGrants = "What the user has granted cannot be read, so nothing of it is in force: 'skills-mcp grants' says why."
 
-func notPrepared(skill string) string {
-	return "Its packages are not prepared, for this version of it: the user can do that with 'skills-mcp prepare " + skill + "'."
+func (a *Access) notPrepared(skill string) string {
+	backend := ""
+	if a.backend != nil {
+		backend = a.backend.Info().Backend
+	}
+	return "Its packages are not prepared, for this version of it: the user can do that with '" + packages.Command(skill, backend) + "'."
 }
 
 // withheldText says why something is not in force for a skill as it is.

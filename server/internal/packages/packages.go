@@ -94,7 +94,7 @@ func Wanted(n needs.Needs) environments.Wanted {
 
 // Text says what a skill asks for and has, or nothing where it asks for nothing.
 // What it has is nil where nothing is granted or prepared.
-func Text(skill string, asked needs.Needs, has *environments.Environment) string {
+func Text(skill, backend string, asked needs.Needs, has *environments.Environment) string {
 	switch {
 	case !asked.Packages():
 		return ""
@@ -113,12 +113,22 @@ func Text(skill string, asked needs.Needs, has *environments.Environment) string
 		}
 		all = append(all, name)
 	}
-	return fmt.Sprintf("Its files ask for packages that are not prepared: %s. %s", few(all), Command(skill))
+	return fmt.Sprintf("Its files ask for packages that are not prepared: %s. %s", few(all), Remedy(skill, backend))
 }
 
-// Command says how the user has packages prepared.
-func Command(skill string) string {
-	return "Programs cannot install any: the user has them prepared with `skills-mcp prepare " + skill + "`."
+// Remedy says how the user has packages prepared, for a backend.
+func Remedy(skill, backend string) string {
+	return "Programs cannot install any: the user has them prepared with `" + Command(skill, backend) + "`."
+}
+
+// Command is what the user runs to have packages prepared. Those for containers
+// are others than those for this machine, where the command prepares by itself.
+func Command(skill, backend string) string {
+	command := "skills-mcp prepare "
+	if backend == "docker" {
+		command += "--sandbox=docker "
+	}
+	return command + skill
 }
 
 // few lists the first of what others wrote.

@@ -99,7 +99,7 @@ func (f *Finder) packagesOf(skill *catalog.Skill, copied *staging.Copy) string {
 		f.Log.Debug("what a skill asks for is not known", "skill", skill.Name, "error", err)
 		return ""
 	}
-	return packages.Text(skill.Name, asked, f.prepared(skill, copied))
+	return packages.Text(skill.Name, f.Sandbox.Info().Backend, asked, f.prepared(skill, copied))
 }
 
 // Remedy says how packages that are missing can be had, or nothing: where the
@@ -113,7 +113,7 @@ func (f *Finder) Remedy(skill *catalog.Skill, copied *staging.Copy, missing []Mi
 	if err != nil || !asked.Packages() {
 		return ""
 	}
-	return packages.Command(skill.Name)
+	return packages.Remedy(skill.Name, f.Sandbox.Info().Backend)
 }
 
 // OfSkill returns what the sandbox is missing for the programs of a skill, of
