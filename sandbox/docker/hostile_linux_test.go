@@ -194,7 +194,13 @@ func TestFullDiskIsTold(t *testing.T) {
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "none", workspace).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	t.Cleanup(func() { exec.Command("umount", workspace).Run() })
+	t.Cleanup(func() {
+		// Lazily, since a process that another test is starting may have a file
+		// there open until it executes its program.
+		if out, err := exec.Command("umount", "--lazy", workspace).CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
 	in := func(name string) string { return filepath.Join(workspace, name) }
 	if err := os.WriteFile(in("old"), []byte("text"), 0o644); err != nil {
 		t.Fatal(err)
