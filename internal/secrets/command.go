@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -34,6 +36,7 @@ func readCommand(ctx context.Context, text string) (string, error) {
 	written := &bounded{full: kill}
 	run := exec.CommandContext(killed, program, argv[1:]...)
 	run.Stdout = written // and its standard error nowhere, since it may show the value
+	run.Dir = outside(program)
 	run.WaitDelay = killGrace
 	killTree(run)
 	err = run.Run()
@@ -51,6 +54,17 @@ func readCommand(ctx context.Context, text string) (string, error) {
 		return "", &fault{SourceFailed, "the program cannot be run", "Run it in a terminal to see why."}
 	}
 	return withoutLineEnd(written.text.String()), nil
+}
+
+// outside returns the directory in which a program is run: the user's own, or
+// that of the program. The server's may be a project of somebody else's, and
+// there are programs that take settings or modules from where they are run.
+func outside(program string) string {
+	home, err := os.UserHomeDir()
+	if info, statErr := os.Stat(home); err != nil || statErr != nil || !info.IsDir() || !filepath.IsAbs(home) {
+		return filepath.Dir(program)
+	}
+	return home
 }
 
 // bounded keeps as much as a value and the end of its line may have.

@@ -40,6 +40,9 @@ func asSource(what string, args []string) {
 		fmt.Println(args[0])
 	case "arguments":
 		fmt.Printf("%q", args)
+	case "directory":
+		dir, _ := os.Getwd()
+		fmt.Print(dir)
 	case "fail":
 		fmt.Print("what-it-says-before-it-fails")
 		fmt.Fprint(os.Stderr, "what-it-complains-of")
@@ -275,6 +278,38 @@ func TestWhatCannotBeRead(t *testing.T) {
 }
 
 // Files are read each time; what programs say is kept, and forgotten.
+// Where the server is may be a project of somebody else's, with files that
+// programs take for their own: modules of Python, settings of git or npm.
+func TestProgramsAreNotRunInTheProject(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	for _, test := range []struct{ name, home, want string }{
+		{"a home", home, home},
+		{"no home", filepath.Join(home, "missing"), filepath.Dir(self)},
+		{"a relative home", ".", filepath.Dir(self)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Setenv("HOME", test.home)
+			t.Setenv("USERPROFILE", test.home)
+			t.Chdir(t.TempDir())
+			value, err := open(t, secrets.Options{}).Value(t.Context(), "KEY", parse(t, source(t, "directory")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := filepath.EvalSymlinks(test.want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := filepath.EvalSymlinks(value); err != nil || got != want {
+				t.Errorf("it is run in %q, want %q: %v", value, want, err)
+			}
+		})
+	}
+}
+
 func TestHowLongValuesAreKept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

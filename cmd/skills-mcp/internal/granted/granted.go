@@ -11,6 +11,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/internal/config"
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 )
 
@@ -67,7 +68,7 @@ func Grant(s *settings.Settings, skill Skill, texts Texts) (config.Grants, error
 			return err
 		}
 		if after.None() {
-			after.Root = skill.Root
+			after.Root = skill.place()
 		}
 		add(&after, added)
 		after.Digest = skill.Digest
@@ -78,6 +79,16 @@ func Grant(s *settings.Settings, skill Skill, texts Texts) (config.Grants, error
 		return nil
 	})
 	return after, err
+}
+
+// place is what grants are bound to: the skill's own directory, since whatever
+// else comes to lie in its root may take its name. That of a skill in an archive
+// is no place that lasts, so that it is the root.
+func (skill Skill) place() string {
+	if pathname.Within(skill.Dir, skill.Root) {
+		return skill.Dir
+	}
+	return skill.Root
 }
 
 // mayAdd refuses to add to what is granted to another skill of the name, or to
