@@ -83,6 +83,16 @@ func (a *Access) Of(skill *catalog.Skill, digest string) (grants.Effective, erro
 	return grants.Decide(configured, grants.Skill{Places: []string{a.catalog.Root(skill).Path, skill.Dir}, Digest: digest}), nil
 }
 
+// Any reports whether something is granted to skills of a name, be it in force or
+// not, or may be where that cannot be known.
+func (a *Access) Any(skill *catalog.Skill) bool {
+	if a == nil || a.Configured == nil {
+		return false
+	}
+	configured, err := a.Configured(skill.Name)
+	return err != nil || !configured.None()
+}
+
 // holdsHosts reports whether programs can be given some hosts and no others.
 func (a *Access) holdsHosts() bool { return a.backend != nil && a.backend.Info().Egress }
 

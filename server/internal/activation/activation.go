@@ -55,6 +55,7 @@ type page struct {
 	dir      *contained.Dir
 	grants   *policy.Grants
 	files    []contained.Entry
+	more     bool // files than these
 	snapshot *catalog.Snapshot
 	// searched counts the paths that were looked for in all skills.
 	searched int
@@ -99,9 +100,6 @@ func (p *page) write(ctx context.Context, read skills.Instructions) error {
 	p.writeScripts(ctx, read.Body)
 	if p.Sandbox != nil && (p.Skills.Policy.Mode == policy.Log || p.grants.Execute()) {
 		p.writeGranted(ctx)
-		if packages := p.Requirements.PackagesOf(ctx, p.skill); packages != "" {
-			fmt.Fprintln(p, packages)
-		}
 		if missing := requirement.Text(p.Requirements.OfSkill(ctx, p.skill, p.files)); missing != "" {
 			fmt.Fprintf(p, "%s Do without the programs that need them, or tell the user what to install.\n", missing)
 		}
@@ -129,6 +127,7 @@ func (p *page) writeFiles() error {
 		}
 		p.files = append(p.files, entry)
 	}
+	p.more = more
 	if list.Len() == 0 && !more {
 		p.WriteString("This skill has no files besides these instructions.\n")
 		return nil

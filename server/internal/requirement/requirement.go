@@ -80,20 +80,11 @@ func keyOf(copied *staging.Copy, has *environments.Environment) string {
 	return copied.Digest + " " + has.Key
 }
 
-// PackagesOf says which packages a skill asks for and has, or nothing.
-func (f *Finder) PackagesOf(ctx context.Context, skill *catalog.Skill) string {
-	if !f.Packages.Prepares() || f.Copies == nil {
+// PackagesOf says which packages a version of a skill asks for and has, or nothing.
+func (f *Finder) PackagesOf(skill *catalog.Skill, copied *staging.Copy) string {
+	if !f.Packages.Prepares() {
 		return ""
 	}
-	copied, err := f.Copies.Take(ctx, skill.Dir)
-	if err != nil {
-		return ""
-	}
-	defer copied.Release()
-	return f.packagesOf(skill, copied)
-}
-
-func (f *Finder) packagesOf(skill *catalog.Skill, copied *staging.Copy) string {
 	asked, err := f.Packages.Needs(copied.Digest, copied.Dir)
 	if err != nil {
 		f.Log.Debug("what a skill asks for is not known", "skill", skill.Name, "error", err)
