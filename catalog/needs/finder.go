@@ -21,6 +21,8 @@ const (
 	maxFileBytes    = 256 << 10
 	maxBytes        = 8 << 20
 	maxRequirements = 200 // of each index
+	maxGathered     = 800 // of each kind, of which those are taken
+	maxHashes       = 500 // of each requirement
 	maxHints        = 64  // of each kind
 	maxNotes        = 32
 	maxSources      = 3 // of each thing
@@ -40,8 +42,8 @@ type finder struct {
 	included map[string]bool
 	// declared are what files that are for it state, and inferred what programs
 	// and texts show.
-	declaredPython, inferredPython []Requirement
-	declaredNpm, inferredNpm       []Requirement
+	declaredPython, inferredPython gathered
+	declaredNpm, inferredNpm       gathered
 	// projects and manifests count the files that declare what all programs need.
 	projects, manifests int
 }
@@ -215,15 +217,15 @@ func (f *finder) note(source Source, text string) {
 // place of what they import, and what texts tell to install.
 func (f *finder) needs() Needs {
 	if f.projects > 0 {
-		f.inferredPython = nil
+		f.inferredPython = gathered{}
 	}
 	if f.manifests > 0 {
-		f.inferredNpm = nil
+		f.inferredNpm = gathered{}
 	}
 	python, npm := f.merged(f.declaredPython, f.inferredPython), f.merged(f.declaredNpm, f.inferredNpm)
 	n := f.found
 	n.Python, n.Npm = python, npm
-	if f.manifests != 1 || len(n.Npm) != len(f.declaredNpm) || len(n.NpmLock) == 0 {
+	if f.manifests != 1 || len(n.Npm) != len(f.declaredNpm.all) || len(n.NpmLock) == 0 {
 		n.NpmManifest, n.NpmLock = nil, nil
 	}
 	slices.Sort(n.RequiresPython)
@@ -236,18 +238,20 @@ func (f *finder) needs() Needs {
 
 // merged joins requirements: equal texts become one, and what is inferred gives
 // way to what is declared for the same package, and a guess to what names it.
-func (f *finder) merged(declared, inferred []Requirement) (all []Requirement) {
-	for _, r := range declared {
+func (f *finder) merged(declared, inferred gathered) (all []Requirement) {
+	for _, r := range declared.all {
 		all = join(all, r, func(same Requirement) bool { return same.Text == r.Text })
 	}
 	// A guess of which the name is stated elsewhere is none.
-	slices.SortStableFunc(inferred, func(a, b Requirement) int { return boolOrder(a.Import != "", b.Import != "") })
-	for _, r := range inferred {
+	slices.SortStableFunc(inferred.all, func(a, b Requirement) int { return boolOrder(a.Import != "", b.Import != "") })
+	for _, r := range inferred.all {
 		all = join(all, r, func(same Requirement) bool { return same.Name == r.Name })
 	}
 	slices.SortFunc(all, func(a, b Requirement) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Text, b.Text)) })
+	if asked := len(all) + declared.more + inferred.more; asked > maxRequirements {
+		f.note(Source{}, fmt.Sprintf("%d packages are asked for, of which %d are taken", asked, min(len(all), maxRequirements)))
+	}
 	if len(all) > maxRequirements {
-		f.note(Source{}, fmt.Sprintf("%d packages are asked for, of which %d are taken", len(all), maxRequirements))
 		all = all[:maxRequirements]
 	}
 	return all
@@ -263,21 +267,53 @@ func boolOrder(a, b bool) int {
 	return 1
 }
 
+// gathered are requirements in the order in which files ask for them. A skill
+// can ask for as many as it has bytes: only the first of those that differ are
+// kept.
+type gathered struct {
+	all  []Requirement
+	at   map[string]int // by what tells them apart
+	more int            // that are not kept
+}
+
+// add adds a requirement, or its sources to one that is the same.
+func (g *gathered) add(r Requirement) {
+	key := r.Text + "\n" + r.Import
+	i, known := g.at[key]
+	switch {
+	case known:
+		g.all[i].join(r)
+	case len(g.all) == maxGathered:
+		g.more++
+	default:
+		if g.at == nil {
+			g.at = map[string]int{}
+		}
+		g.at[key] = len(g.all)
+		g.all = append(g.all, r)
+	}
+}
+
 // join adds a requirement, or its sources to one that is the same.
 func join(all []Requirement, r Requirement, same func(Requirement) bool) []Requirement {
 	i := slices.IndexFunc(all, same)
 	if i < 0 {
 		return append(all, r)
 	}
-	for _, source := range r.Sources {
-		if len(all[i].Sources) < maxSources && !slices.Contains(all[i].Sources, source) {
-			all[i].Sources = append(all[i].Sources, source)
-		}
-	}
-	for _, hash := range r.Hashes {
-		if !slices.Contains(all[i].Hashes, hash) {
-			all[i].Hashes = append(all[i].Hashes, hash)
-		}
-	}
+	all[i].join(r)
 	return all
+}
+
+// join adds what another one says of the same package.
+func (r *Requirement) join(other Requirement) {
+	for _, source := range other.Sources {
+		if len(r.Sources) < maxSources && !slices.Contains(r.Sources, source) {
+			r.Sources = append(r.Sources, source)
+		}
+	}
+	for _, hash := range other.Hashes {
+		if len(r.Hashes) < maxHashes && !slices.Contains(r.Hashes, hash) {
+			r.Hashes = append(r.Hashes, hash)
+		}
+	}
 }

@@ -60,7 +60,7 @@ func (f *finder) importNpm(source Source, module string) {
 		return
 	}
 	r.Import, r.Sources = name, []Source{source}
-	f.inferredNpm = append(f.inferredNpm, r)
+	f.inferredNpm.add(r)
 }
 
 // readManifest reads a package.json, and the lock beside it.
@@ -79,7 +79,11 @@ func (f *finder) readManifest(name string) {
 	}
 	f.manifests++
 	whole := true
-	for _, dependency := range slices.Sorted(maps.Keys(manifest.Dependencies)) {
+	for i, dependency := range slices.Sorted(maps.Keys(manifest.Dependencies)) {
+		if i == maxGathered {
+			f.declaredNpm.more, whole = f.declaredNpm.more+len(manifest.Dependencies)-i, false
+			break
+		}
 		wanted := dependency + "@" + manifest.Dependencies[dependency]
 		source := Source{File: name, Line: lineOf(text, `"`+dependency+`"`, 1)}
 		r, ok := parseNpm(wanted)
@@ -89,7 +93,7 @@ func (f *finder) readManifest(name string) {
 			continue
 		}
 		r.Sources = []Source{source}
-		f.declaredNpm = append(f.declaredNpm, r)
+		f.declaredNpm.add(r)
 	}
 	if whole {
 		f.readLock(path.Join(path.Dir(name), "package-lock.json"), manifest.Dependencies)

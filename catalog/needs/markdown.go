@@ -51,6 +51,12 @@ var (
 func codeOf(text string) (all []code) {
 	var block *code
 	var closing string
+	var inside strings.Builder
+	end := func() {
+		block.text = inside.String()
+		all, block = append(all, *block), nil
+		inside.Reset()
+	}
 	for i, line := range strings.Split(text, "\n") {
 		mark := fence.FindStringSubmatch(line)
 		switch {
@@ -61,13 +67,14 @@ func codeOf(text string) (all []code) {
 				all = append(all, code{line: i + 1, text: found[1]})
 			}
 		case mark != nil && mark[2] == "" && strings.HasPrefix(mark[1], closing):
-			all, block = append(all, *block), nil
+			end()
 		default:
-			block.text += line + "\n"
+			inside.WriteString(line)
+			inside.WriteByte('\n')
 		}
 	}
 	if block != nil {
-		all = append(all, *block)
+		end()
 	}
 	return all
 }
@@ -120,7 +127,7 @@ func (f *finder) infer(source Source, word string, npm bool) {
 		return
 	}
 	r.Sources = []Source{source}
-	*list = append(*list, r)
+	list.add(r)
 }
 
 // noPackages are what texts write in the place of one, and installers.

@@ -93,14 +93,15 @@ func (f *finder) declare(source Source, line string) {
 		return
 	}
 	r.Hashes, r.Sources = hashes, []Source{source}
-	f.declaredPython = append(f.declaredPython, r)
+	f.declaredPython.add(r)
 }
 
 // declareAll adds a list of a TOML document, of which the text is given.
 func (f *finder) declareAll(name, text string, first int, list []string) {
-	for _, requirement := range list {
+	for _, requirement := range list[:min(len(list), maxGathered)] {
 		f.declare(Source{File: name, Line: lineOf(text, requirement, first)}, requirement)
 	}
+	f.declaredPython.more += max(0, len(list)-maxGathered)
 }
 
 // lineOf returns the line on which a string stands in a text, of which the

@@ -37,7 +37,7 @@ func (f *finder) importPython(source Source, module string) {
 	if known {
 		r.Import = top
 	}
-	f.inferredPython = append(f.inferredPython, r)
+	f.inferredPython.add(r)
 }
 
 // statement is a logical line of a program: without comments, with strings
