@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/internal/hosts"
+	"github.com/skills-mcp/skills-mcp/internal/shellword"
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
 
@@ -64,7 +65,7 @@ func (r *refusal) command() string {
 	if r.wanted == (hosts.Rule{}) {
 		return ""
 	}
-	return fmt.Sprintf("skills-mcp grant %s --host %s", r.skill, r.wanted)
+	return fmt.Sprintf("skills-mcp grant %s --host %s", shellword.Name(r.skill), r.wanted)
 }
 
 func (r *refusal) status() int {

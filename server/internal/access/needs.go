@@ -9,6 +9,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog/needs"
 	"github.com/skills-mcp/skills-mcp/internal/hosts"
+	"github.com/skills-mcp/skills-mcp/internal/shellword"
 	"github.com/skills-mcp/skills-mcp/policy/grants"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
@@ -89,7 +90,7 @@ func lackedText(skill string, g *grants.Grants, asked needs.Needs) string {
 		all, flags = append(all, "the variables "+few(unset)), append(flags, " --secret VARIABLE --for HOST")
 	}
 	return fmt.Sprintf("Not granted, though its files name them: %s. Where the task needs one, tell the user, who can grant it with 'skills-mcp grant %s%s'.\n",
-		strings.Join(all, ", and "), skill, strings.Join(flags, ""))
+		strings.Join(all, ", and "), shellword.Name(skill), strings.Join(flags, ""))
 }
 
 // few shows so many names that others chose.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/internal/hosts"
+	"github.com/skills-mcp/skills-mcp/internal/shellword"
 	"github.com/skills-mcp/skills-mcp/policy/grants"
 	"github.com/skills-mcp/skills-mcp/sandbox/egress"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -150,9 +151,9 @@ func withheldText(skill string, effective grants.Effective) string {
 	case grants.Elsewhere:
 		return fmt.Sprintf("Not in force: %s. That is granted to a skill of this name in another directory.", what)
 	case grants.Changed:
-		return fmt.Sprintf("Not in force: %s. The skill has changed since that was granted; the user looks at it and confirms with 'skills-mcp grant %s'.", what, skill)
+		return fmt.Sprintf("Not in force: %s. The skill has changed since that was granted; the user looks at it and confirms with 'skills-mcp grant %s'.", what, shellword.Name(skill))
 	}
-	return fmt.Sprintf("Not in force: %s. That is granted to one version of the skill, and it is not said which; 'skills-mcp grant %s' says it.", what, skill)
+	return fmt.Sprintf("Not in force: %s. That is granted to one version of the skill, and it is not said which; 'skills-mcp grant %s' says it.", what, shellword.Name(skill))
 }
 
 // names lists what is granted.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/internal/hosts"
+	"github.com/skills-mcp/skills-mcp/internal/shellword"
 	"github.com/skills-mcp/skills-mcp/policy/grants"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/egress"
@@ -169,7 +170,7 @@ func (r *Run) showAll() error {
 		path, err := r.access.CheckShow(name)
 		if err != nil {
 			r.access.log.Warn("a skill cannot be shown what it is granted", "skill", r.skill.Name, "path", name, "error", err)
-			return failure.New(failure.SandboxSetup, "Tell the user: 'skills-mcp grants' lists it, and 'skills-mcp revoke "+r.skill.Name+" --show DIR' takes it back.",
+			return failure.New(failure.SandboxSetup, "Tell the user: 'skills-mcp grants' lists it, and 'skills-mcp revoke "+shellword.Name(r.skill.Name)+" --show DIR' takes it back.",
 				"a directory that the skill %q is granted to see cannot be shown, so nothing was run: it is not there, or no place that programs may read", r.skill.Name)
 		}
 		r.show = append(r.show, path)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/skills-mcp/skills-mcp/internal/secrets"
+	"github.com/skills-mcp/skills-mcp/internal/shellword"
 	"github.com/skills-mcp/skills-mcp/policy/grants"
 	"github.com/skills-mcp/skills-mcp/sandbox/egress"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
@@ -50,7 +51,7 @@ func (r *Run) unreadable(err error) error {
 	}
 	return &failure.Failure{
 		Code: failure.Code(unreadable.Code), Message: unreadable.Error() + "; nothing was run",
-		Hint:  "Tell the user. " + unreadable.Hint + " 'skills-mcp revoke " + r.skill.Name + " --secret " + unreadable.Name + "' has the skill run without it.",
+		Hint:  "Tell the user. " + unreadable.Hint + " 'skills-mcp revoke " + shellword.Name(r.skill.Name) + " --secret " + unreadable.Name + "' has the skill run without it.",
 		Cause: err,
 	}
 }

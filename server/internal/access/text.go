@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/shellword"
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/sandbox/egress"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -92,9 +93,9 @@ var reasons = map[egress.Reason]string{
 func (h UsedHost) why(skill string) string {
 	switch {
 	case h.Reason == egress.NotGranted:
-		return fmt.Sprintf("it is not granted; the user can allow it with 'skills-mcp grant %s --host %s'", skill, h.wanted)
+		return fmt.Sprintf("it is not granted; the user can allow it with 'skills-mcp grant %s --host %s'", shellword.Name(skill), h.wanted)
 	case h.Reason == egress.PrivateHost:
-		return reasons[h.Reason] + fmt.Sprintf("; the user can allow it with 'skills-mcp grant %s --allow-private NETWORK'", skill)
+		return reasons[h.Reason] + fmt.Sprintf("; the user can allow it with 'skills-mcp grant %s --allow-private NETWORK'", shellword.Name(skill))
 	case reasons[h.Reason] != "":
 		return reasons[h.Reason]
 	}

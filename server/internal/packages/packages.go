@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/skills-mcp/skills-mcp/catalog/needs"
+	"github.com/skills-mcp/skills-mcp/internal/shellword"
 	"github.com/skills-mcp/skills-mcp/sandbox/environments"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
@@ -128,7 +129,7 @@ func Command(skill, backend string) string {
 	if backend == "docker" {
 		command += "--sandbox=docker "
 	}
-	return command + skill
+	return command + shellword.Name(skill)
 }
 
 // few lists the first of what others wrote.

@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/internal/pathname"
+	"github.com/skills-mcp/skills-mcp/internal/shellword"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 )
 
@@ -103,12 +104,12 @@ func (skill Skill) mayAdd(before, added config.Grants) error {
 	}
 	if !slices.Contains([]string{skill.Root, skill.Dir}, root) {
 		return fmt.Errorf("what %s is granted is for the one in %s, and this one is in %s; 'skills-mcp revoke %s' takes it back first",
-			skill.Name, before.Root, skill.Dir, skill.Name)
+			skill.Name, before.Root, skill.Dir, shellword.Name(skill.Name))
 	}
 	pinned := before.Pin == config.PinDigest || before.Pin == "" && len(before.Secrets) > 0
 	if pinned && before.Digest != skill.Digest && !added.None() {
 		return fmt.Errorf("%s has changed since it was granted %s; look at it, and confirm that first with 'skills-mcp grant %s'",
-			skill.Name, strings.Join(Lines(before), ", "), skill.Name)
+			skill.Name, strings.Join(Lines(before), ", "), shellword.Name(skill.Name))
 	}
 	return nil
 }
