@@ -3,8 +3,11 @@ package environments
 import (
 	_ "embed" // the steps and the programs that stand in for installers
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -18,13 +21,40 @@ var (
 	nodeResolver string
 )
 
-// npmLock is what matters of a package-lock.json.
-type npmLock struct {
-	LockfileVersion int
-	Packages        map[string]struct {
-		Version, Resolved, Integrity string
-		Link                         bool
+// lockedModule is what matters of one package of a package-lock.json.
+type lockedModule struct{ name, version, resolved, integrity string }
+
+// readNpmLock reads the packages of a lock by where they are installed. It reads
+// as npm does, to which a key in capitals is another one, and refuses what does
+// not come from an index by a digest.
+func readNpmLock(text []byte) (map[string]lockedModule, error) {
+	var lock struct {
+		version  float64
+		packages map[string]map[string]any
 	}
+	var keys map[string]json.RawMessage
+	err := json.Unmarshal(text, &keys)
+	if err == nil {
+		err = errors.Join(json.Unmarshal(keys["lockfileVersion"], &lock.version), json.Unmarshal(keys["packages"], &lock.packages))
+	}
+	if err != nil || lock.version < 2 {
+		return nil, errors.New("the npm of the sandbox writes no lock of version 2 or newer: it has to be npm 7 or newer")
+	}
+	modules := map[string]lockedModule{}
+	for at, locked := range lock.packages {
+		if at == "" {
+			continue // which is what asks for them
+		}
+		value := func(key string) string { text, _ := locked[key].(string); return text }
+		m := lockedModule{value("name"), value("version"), value("resolved"), value("integrity")}
+		_, stated := locked["resolved"]
+		elsewhere := stated && !strings.HasPrefix(m.resolved, "https://") && !strings.HasPrefix(m.resolved, "http://")
+		if _, link := locked["link"]; link || elsewhere || m.integrity == "" || !strings.HasPrefix(at, "node_modules/") {
+			return nil, fmt.Errorf("%w: %.80q is not from the index by a digest", ErrHostile, at)
+		}
+		modules[at] = m
+	}
+	return modules, nil
 }
 
 // npmFile is where the packages of npm are installed.
@@ -60,7 +90,10 @@ func (w *work) resolveNpm() error {
 		return err
 	}
 	w.npmLock = string(text)
-	return checkNpmLock(text)
+	if w.modules, err = readNpmLock(text); err == nil && w.request.NpmLock != nil {
+		err = checkNpmNames(w.modules, w.request.Npm)
+	}
+	return err
 }
 
 // openToSteps lets the user of a sandbox write in directories of ours.
@@ -93,19 +126,35 @@ func npmManifest(wanted Wanted) ([]byte, error) {
 	return json.Marshal(map[string]any{"private": true, "dependencies": dependencies})
 }
 
-// checkNpmLock refuses what does not come from an index by a digest.
-func checkNpmLock(text []byte) error {
-	var lock npmLock
-	if err := json.Unmarshal(text, &lock); err != nil || lock.LockfileVersion < 2 {
-		return fmt.Errorf("the npm of the sandbox writes no lock of version 2 or newer: it has to be npm 7 or newer")
+// checkNpmNames refuses a lock of a skill that has other packages in the place of
+// those that it names: of what is asked for, that is what the user saw.
+func checkNpmNames(modules map[string]lockedModule, wanted []string) error {
+	asked := map[string]bool{}
+	for _, spec := range wanted {
+		asked["node_modules/"+spec[:max(strings.LastIndex(spec, "@"), 0)]] = true
 	}
-	for at, locked := range lock.Packages {
-		elsewhere := locked.Resolved != "" && !strings.HasPrefix(locked.Resolved, "https://") && !strings.HasPrefix(locked.Resolved, "http://")
-		if at != "" && (locked.Link || elsewhere || locked.Integrity == "" || !strings.HasPrefix(at, "node_modules/")) {
-			return fmt.Errorf("%w: %.80q is not from the index by a digest", ErrHostile, at)
+	for at, locked := range modules {
+		name := at[strings.LastIndex(at, "node_modules/")+len("node_modules/"):]
+		if locked.name != "" && !asked[at] {
+			name = locked.name // packages ask for others by names of their own
+		}
+		if locked.name != "" && locked.name != name || locked.resolved != "" && !isPackageAt(locked.resolved, name) {
+			return fmt.Errorf("%w: the lock of the skill has another package in the place of %.80q", ErrHostile, name)
 		}
 	}
 	return nil
+}
+
+// isPackageAt reports whether a file of an index is by its address one of the
+// package.
+func isPackageAt(address, name string) bool {
+	parsed, err := url.Parse(address)
+	if err != nil || path.Clean(parsed.Path) != parsed.Path {
+		return false
+	}
+	before, _, found := strings.Cut(parsed.Path, "/"+name+"/")
+	scoped := strings.HasPrefix(before[strings.LastIndexByte(before, '/')+1:], "@")
+	return found && !scoped
 }
 
 func (w *work) runNpm(name, does string) error {

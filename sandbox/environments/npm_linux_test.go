@@ -3,6 +3,7 @@
 package environments_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -87,5 +88,48 @@ func TestNpmLockOfTheSkill(t *testing.T) {
 	wanted.NpmLock = lock("sha512-" + strings.Repeat("A", 86) + "==")
 	if _, err := f.store.Prepare(t.Context(), f.request(t, wanted)); err == nil || !strings.Contains(err.Error(), "EINTEGRITY") {
 		t.Errorf("with another digest: %v", err)
+	}
+}
+
+// TestHostileNpmLock: what is installed is what the lock says to npm, of the names
+// that the user was shown, by digests.
+func TestHostileNpmLock(t *testing.T) {
+	t.Parallel()
+	testenv.Slow(t, "environments that are not made")
+	const hello = `"version": "1.0.3", "resolved": "http://index.test/npm/upper-word/-/1.0.3.tgz"`
+	for name, lock := range map[string]string{
+		"another package by its name": `{"lockfileVersion": 3, "packages": {"": {"dependencies": {"upper-word": "^1"}},
+			"node_modules/upper-word": {"version": "1.0.3", "resolved": "http://index.test/npm/evil/-/1.0.0.tgz", "integrity": "EVIL"}}}`,
+		"another one of a scope": `{"lockfileVersion": 3, "packages": {"": {"dependencies": {"upper-word": "^1"}},
+			"node_modules/upper-word": {"version": "1.0.3", "resolved": "http://index.test/npm/@evil/upper-word/-/1.0.0.tgz", "integrity": "SCOPED"}}}`,
+		"a way around its name": `{"lockfileVersion": 3, "packages": {"": {"dependencies": {"upper-word": "^1"}},
+			"node_modules/upper-word": {"version": "1.0.3", "resolved": "http://index.test/npm/upper-word/%2e%2e/evil/-/1.0.0.tgz", "integrity": "EVIL"}}}`,
+		"an alias": `{"lockfileVersion": 3, "packages": {"": {"dependencies": {"upper-word": "^1"}},
+			"node_modules/upper-word": {"name": "evil", "version": "1.0.3", "integrity": "EVIL"}}}`,
+		"no digest, for those who read capitals": `{"lockfileVersion": 3, "packages": {"": {"dependencies": {"upper-word": "^1"}},
+			"node_modules/upper-word": {` + hello + `}}, "PACKAGES": {"node_modules/upper-word": {` + hello + `, "integrity": "HELLO"}}}`,
+		"a digest in capitals": `{"lockfileVersion": 3, "packages": {"": {"dependencies": {"upper-word": "^1"}},
+			"node_modules/upper-word": {` + hello + `, "INTEGRITY": "HELLO"}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			wanted := f.shouting()
+			f.node("evil", "1.0.0", map[string]any{}, entries{"index.js": "module.exports = 'EVIL'\n"})
+			f.node("@evil/upper-word", "1.0.0", map[string]any{}, entries{"index.js": "module.exports = 'EVIL'\n"})
+			wanted.Npm = []string{"upper-word@^1"}
+			wanted.NpmManifest = []byte(`{"dependencies":{"upper-word":"^1"}}`)
+			wanted.NpmLock = []byte(strings.NewReplacer("EVIL", f.integrity("evil", "1.0.0"), "SCOPED", f.integrity("@evil/upper-word", "1.0.0"),
+				"HELLO", f.integrity("upper-word", "1.0.3")).Replace(lock))
+			made, err := f.store.Prepare(t.Context(), f.request(t, wanted))
+			if err == nil {
+				result := f.run(t, made, `node -p 'require("upper-word")'`, nil)
+				t.Fatalf("it was prepared: %v, with which it is %s", made.Packages, result.Stdout.Data)
+			}
+			if !errors.Is(err, environments.ErrHostile) {
+				t.Errorf("%v, want %v", err, environments.ErrHostile)
+			}
+			f.unchanged(t)
+		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -214,12 +213,9 @@ func (w *work) packages() (all []Package) {
 			all = append(all, Package{Kind: "python", Name: name, Version: version})
 		}
 	}
-	var lock npmLock
-	if w.npmLock != "" && json.Unmarshal([]byte(w.npmLock), &lock) == nil {
-		for _, at := range slices.Sorted(maps.Keys(lock.Packages)) {
-			if name, found := strings.CutPrefix(at, "node_modules/"); found && !strings.Contains(name, "/node_modules/") {
-				all = append(all, Package{Kind: "npm", Name: name, Version: lock.Packages[at].Version})
-			}
+	for at, locked := range w.modules {
+		if name, found := strings.CutPrefix(at, "node_modules/"); found && !strings.Contains(name, "/node_modules/") {
+			all = append(all, Package{Kind: "npm", Name: name, Version: locked.version})
 		}
 	}
 	return sortedPackages(all)

@@ -37,6 +37,7 @@ type work struct {
 
 	interpreters        []interpreter
 	pythonLock, npmLock string
+	modules             map[string]lockedModule // of npmLock
 }
 
 // begin makes a workspace for making an environment.
