@@ -18,6 +18,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/statedir"
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/policy/paths"
+	"github.com/skills-mcp/skills-mcp/sandbox/environments"
 	"github.com/skills-mcp/skills-mcp/sandbox/project"
 	"github.com/skills-mcp/skills-mcp/server"
 )
@@ -83,6 +84,10 @@ func places() (project.Places, error) {
 	own := []string{state}
 	if configs, err := os.UserConfigDir(); err == nil {
 		own = append(own, filepath.Join(configs, "skills-mcp"))
+	}
+	// Programs of one skill would change the packages of another there.
+	if kept, err := environments.Dir(); err == nil {
+		own = append(own, kept)
 	}
 	return project.Places{WorkingDir: dir, Home: home, Own: own, Hidden: paths.Rules{}.Hidden, Protected: paths.Place}, nil
 }
