@@ -301,3 +301,22 @@ func BenchmarkRun(b *testing.B) {
 		})
 	}
 }
+
+// TestMissingTool: the program uv of an environment is gone where another process
+// pruned what it knew of while the environment was made. Then there is none, and
+// it is made whole again.
+func TestMissingTool(t *testing.T) {
+	t.Parallel()
+	testenv.Slow(t, "making an environment")
+	f := newFixture(t)
+	wanted := f.greeting()
+	made := f.prepare(t, wanted)
+	tool := filepath.Join(f.store.Dir, "tools", made.UV)
+	if err := os.RemoveAll(tool); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.store.Find(wanted); !errors.Is(err, environments.ErrNotPrepared) {
+		t.Errorf("without its uv: %v", err)
+	}
+	f.expect(t, f.prepare(t, wanted), "uv run --no-project python -c 'import greeting; greeting.main()'", nil, "greeting hello")
+}

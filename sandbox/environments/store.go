@@ -133,6 +133,12 @@ func (s *Store) load(key string) (*Environment, error) {
 		e.Used = info.ModTime()
 	}
 	e.describe(s.Dir, dir)
+	for _, name := range e.Show {
+		// A tool may have been taken for unused while its first environment was made.
+		if _, err := os.Stat(name); err != nil {
+			return nil, err
+		}
+	}
 	return &e, nil
 }
 
