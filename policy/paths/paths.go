@@ -12,7 +12,6 @@ package paths
 
 import (
 	"fmt"
-	"slices"
 )
 
 // Kind is how a path changes.
@@ -61,13 +60,22 @@ type Options struct {
 	// Hooks are paths, not patterns, of files and directories in which git finds
 	// programs that it runs: no change set changes what is there or below.
 	Hooks []string
+	// Granted are such paths of skills that were granted something, which another
+	// skill would have by changing them.
+	Granted []string
 }
 
 // Rules are the built-in rules and those of a configuration. The zero Rules are
 // the built-in ones. They may be used from many goroutines.
 type Rules struct {
 	hidden, shown, protected, writable []glob
-	hooks                              []name
+	places                             []place
+}
+
+// place is what is protected with all that is below.
+type place struct {
+	name
+	reason string
 }
 
 // New returns the rules with these options; an error names the pattern that is
@@ -93,16 +101,32 @@ func New(options Options) (Rules, error) {
 			*list.to = append(*list.to, g)
 		}
 	}
-	for _, path := range options.Hooks {
+	r.addPlaces(options.Hooks, reasonHooks)
+	r.addPlaces(options.Granted, reasonGranted)
+	return r, nil
+}
+
+func (r *Rules) addPlaces(paths []string, reason string) {
+	for _, path := range paths {
 		if n, ok := parse(path, false); ok && len(n) > 0 {
-			r.hooks = append(r.hooks, n)
+			r.places = append(r.places, place{n, reason})
 		}
 	}
-	return r, nil
+}
+
+// placeOf returns the place in which a path is, or, with leads, to which it leads.
+func (r Rules) placeOf(n name, leads bool) (reason string, found bool) {
+	for _, p := range r.places {
+		if len(p.name) > len(n) == leads && p.agrees(n) {
+			return p.reason, true
+		}
+	}
+	return "", false
 }
 
 const (
 	reasonHooks      = "runs code when git is used"
+	reasonGranted    = "is of a skill that is granted something"
 	reasonMalformed  = "is no path in the directory"
 	reasonConfigured = "is named in the configuration"
 )
@@ -146,8 +170,8 @@ func (r Rules) protects(n name, kind Kind) (reason string, protected bool) {
 	if anyMatch(r.protected, n) {
 		return reasonConfigured, true
 	}
-	if slices.ContainsFunc(r.hooks, func(hook name) bool { return len(hook) <= len(n) && hook.agrees(n) }) {
-		return reasonHooks, true
+	if reason, found := r.placeOf(n, false); found {
+		return reason, true
 	}
 	if reason, protected := protectedRules.match(n); protected {
 		return reason, true
@@ -161,8 +185,8 @@ func (r Rules) protects(n name, kind Kind) (reason string, protected bool) {
 	if kind != Unknown && kind != Deleted && kind != Link {
 		return "", false
 	}
-	if slices.ContainsFunc(r.hooks, func(hook name) bool { return len(hook) > len(n) && hook.agrees(n) }) {
-		return "leads to what " + reasonHooks, true
+	if reason, found := r.placeOf(n, true); found {
+		return "leads to what " + reason, true
 	}
 	if reason, leads := hiddenRules.leadsTo(n); leads {
 		return reason, true

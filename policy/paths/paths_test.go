@@ -434,11 +434,12 @@ func BenchmarkHidden(b *testing.B) {
 	}
 }
 
-// TestHooks: where git finds hooks nothing changes, in whatever case of letters,
+// TestPlaces: where git finds hooks, and skills lie that are granted something,
+// nothing changes, in whatever case of letters,
 // and what leads there does not go.
-func TestHooks(t *testing.T) {
+func TestPlaces(t *testing.T) {
 	t.Parallel()
-	rules, err := paths.New(paths.Options{Hooks: []string{"tools/hooks", "[x]", "/absolute", "../up", "", "."}})
+	rules, err := paths.New(paths.Options{Hooks: []string{"tools/hooks", "[x]", "/absolute", "../up", "", "."}, Granted: []string{"skills/weather"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -450,6 +451,7 @@ func TestHooks(t *testing.T) {
 		{"tools/hooks", paths.Added, true}, {"tools/hooks/pre-commit", paths.Added, true}, {"tools/HOOKS/a/b", paths.Modified, true},
 		{"tools", paths.Deleted, true}, {"tools", paths.Link, true}, {"tools", paths.Mode, false}, {"tools/a", paths.Added, false},
 		{"tools/hooks2", paths.Added, false}, {"a/tools/hooks", paths.Added, false}, {"[x]", paths.Added, true}, {"x", paths.Added, false},
+		{"skills/weather/run.sh", paths.Modified, true}, {"Skills/Weather", paths.Link, true}, {"skills", paths.Deleted, true}, {"skills/other/run.sh", paths.Added, false},
 	} {
 		if reason, protected := rules.Protected(test.path, test.kind); protected != test.protected {
 			t.Errorf("%s, kind %d: %q", test.path, test.kind, reason)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/policy/paths"
 	"github.com/skills-mcp/skills-mcp/sandbox/project"
 )
@@ -15,8 +16,31 @@ func (s *Settings) PathRules(dir string) (paths.Rules, error) {
 	home, _ := os.UserHomeDir()
 	return paths.New(paths.Options{
 		Hidden: p.Hidden, Shown: p.Shown, Protected: p.Protected, Writable: p.Write,
-		Hooks: project.Hooks(dir, home, append(UserGitConfigs(home), "/etc/gitconfig")...),
+		Hooks:   project.Hooks(dir, home, append(UserGitConfigs(home), "/etc/gitconfig")...),
+		Granted: s.grantedIn(dir),
 	})
+}
+
+// grantedIn returns where in a directory of the user's skills lie that are granted
+// something now, as slash-separated paths relative to it, also with links
+// resolved.
+func (s *Settings) grantedIn(dir string) (places []string) {
+	if dir == "" {
+		return nil
+	}
+	for _, granted := range s.allGrants() {
+		root, err := ExpandHome(granted.Root)
+		if granted.None() || err != nil {
+			continue
+		}
+		real, _ := filepath.EvalSymlinks(root) // what is not there is nowhere
+		for _, path := range []string{filepath.Clean(root), real} {
+			if inside, err := filepath.Rel(dir, path); err == nil && pathname.Within(path, dir) && inside != "." {
+				places = append(places, filepath.ToSlash(inside))
+			}
+		}
+	}
+	return places
 }
 
 // UserGitConfigs are git's configurations of the user's own, those that win first.

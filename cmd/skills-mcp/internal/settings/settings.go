@@ -151,17 +151,22 @@ func (s *Settings) Read(rootArguments []string) error {
 // learnSecrets has this process write none of the secrets that are granted and can
 // be read without asking: it may show what a program has left long ago.
 func (s *Settings) learnSecrets() {
+	for _, granted := range s.allGrants() {
+		for name, secret := range granted.Secrets {
+			secrets.Learn(s.Redact, name, cmp.Or(secret.Source, secrets.Environment(name)))
+		}
+	}
+}
+
+// allGrants returns what is granted to skills in either file.
+func (s *Settings) allGrants() []config.Grants {
 	all, _ := s.Granted.All() // what is wrong with the file is told elsewhere
 	skills := slices.Collect(maps.Values(all))
 	for name := range s.Skills {
 		own, _, _ := s.OwnGrants(name)
 		skills = append(skills, own)
 	}
-	for _, granted := range skills {
-		for name, secret := range granted.Secrets {
-			secrets.Learn(s.Redact, name, cmp.Or(secret.Source, secrets.Environment(name)))
-		}
-	}
+	return skills
 }
 
 // given returns what the command line says.
