@@ -261,7 +261,9 @@ func (s *Store) List() ([]Environment, error) {
 }
 
 // Prune removes environments that no run has had for a time, and what nothing
-// needs any more. It returns those that it removed. What runs keeps its files.
+// needs any more. It returns those that it removed. When one was used is known to
+// the hour, and a program that runs with it loses what it has not read yet: unused
+// should be longer than runs are.
 func (s *Store) Prune(unused time.Duration) (removed []Environment, err error) {
 	all, err := s.List()
 	if err != nil || len(all) == 0 {
