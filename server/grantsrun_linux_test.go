@@ -329,14 +329,14 @@ func TestActivationSaysWhatIsGranted(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	none := func(string) (grants.Configured, error) { return grants.Configured{}, nil }
-	asks := "import os\nkey = os.environ['API_KEY']\nlevel = os.environ['LOG_LEVEL']\nfor url in 'https://a.b.example.com/x', 'https://c.example.com/':\n    pass\n"
+	asks := "import os\nkey = os.environ['API_KEY'], os.environ['TIDES_KEY']\nlevel = os.environ['LOG_LEVEL']\nfor url in 'https://a.b.example.com/x', 'https://c.example.com/':\n    pass\n"
 	for _, test := range []struct {
 		name       string
 		configured func(root string) (grants.Configured, error)
 		has, hasNo []string
 	}{
 		{"nothing", none,
-			[]string{"Not granted, though its files name them: the hosts a.b.example.com, c.example.com, and the variables API_KEY. Where the task needs one, tell the user, " +
+			[]string{"Not granted, though its files name them: the hosts a.b.example.com, c.example.com, and the variables API_KEY, TIDES_KEY. Where the task needs one, tell the user, " +
 				"who can grant it with 'skills-mcp grant weather --host HOST --secret VARIABLE --for HOST'."},
 			[]string{"Granted by the user", "LOG_LEVEL"}},
 		{"a key and a host",
@@ -347,7 +347,7 @@ func TestActivationSaysWhatIsGranted(t *testing.T) {
 			},
 			[]string{"Granted by the user: programs reach *.b.example.com, " + a.rule(t).String() + " and nothing else of the network; " +
 				"$API_KEY is a placeholder, to be sent as it is, which becomes the secret on the way to " + a.rule(t).String() + "; programs may read /opt.",
-				"Not granted, though its files name them: the hosts c.example.com. Where", "'skills-mcp grant weather --host HOST'."},
+				"Not granted, though its files name them: the hosts c.example.com, and the variables TIDES_KEY. Where"},
 			[]string{"the variables API_KEY"}},
 		{"a key that programs see",
 			func(root string) (grants.Configured, error) {

@@ -20,7 +20,7 @@ const maxNamed = 8
 
 // secretName is what a variable is called that holds a secret.
 var secretName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|_)(api_?key|access_?key|secret(_?key)?|token|password|credentials?)$`)
+	return regexp.MustCompile(`(?i)(^|_)((api|access|secret)?_?key|secret|token|password|credentials?)$`)
 })
 
 // Text says what a skill is granted, and what its files ask for and it is not

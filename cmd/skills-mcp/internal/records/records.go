@@ -78,7 +78,7 @@ func recordText(r audit.Record) string {
 		what = string(r.Event)
 	}
 	details := []string{}
-	for _, detail := range []string{r.Error, r.Answer, exitText(r), changesText(r.Changes), sandboxText(r)} {
+	for _, detail := range []string{r.Error, r.Answer, answeredText(r), exitText(r), changesText(r.Changes), sandboxText(r)} {
 		if detail != "" {
 			details = append(details, detail)
 		}
@@ -86,9 +86,19 @@ func recordText(r audit.Record) string {
 	if r.Outcome == audit.Denied && r.Rule != "" {
 		details = append(details, "rule "+strconv.Quote(r.Rule))
 	}
-	details = append(details, string(r.Input))
+	if len(r.Input) > 0 {
+		details = append(details, string(r.Input))
+	}
 	return fmt.Sprintf("%s  %-10s  %-16s  %-20s  %9s  %s", r.Time.UTC().Format(time.RFC3339), terminal.Field(string(r.Outcome), 10), terminal.Field(what, 24),
 		terminal.Field(r.Skill, 64), milliseconds(r.DurationMs), terminal.Field(strings.Join(details, ", "), 300))
+}
+
+// answeredText is what a skill has after the user granted or revoked something.
+func answeredText(r audit.Record) string {
+	if r.Event != audit.Answer {
+		return ""
+	}
+	return strings.Join(r.Granted, "; ")
 }
 
 func exitText(r audit.Record) string {
