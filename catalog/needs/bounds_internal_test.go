@@ -25,7 +25,7 @@ func TestManyPackages(t *testing.T) {
 		"pyproject.toml":   "project.dependencies = [" + list("'", "',") + "]",
 		"package.json":     `{"dependencies": {` + list(`"`, "\":\"\",\n") + `"z": ""}}`,
 		"a.py":             list("import ", "\n"),
-		"a.js":             list("import'", "'\n"),
+		"a.js":             list("import '", "'\n"),
 		"SKILL.md":         "```\n" + list("npm i ", "\n") + "```\n",
 	} {
 		t.Run(name, func(t *testing.T) {
