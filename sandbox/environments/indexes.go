@@ -3,6 +3,7 @@ package environments
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"net/url"
@@ -28,17 +29,6 @@ type Indexes struct {
 	Hosts []string
 }
 
-// usualIndexes are those that are asked where the user has named none, and the
-// hosts from which an index lets files be fetched.
-var usualIndexes = struct {
-	python, npm string
-	files       map[string][]string
-}{
-	python: "",
-	npm:    "",
-	files:  nil,
-}
-
 // maxSettingsBytes bounds a file of settings.
 const maxSettingsBytes = 1 << 20
 
@@ -57,12 +47,21 @@ func UserPlaces() Places {
 	return Places{Getenv: os.Getenv, Home: home, Config: config, System: "/etc"}
 }
 
-// FindIndexes returns the indexes that the user's own uv, pip and npm ask.
-func FindIndexes(places Places) (Indexes, error) {
-	python, further := places.python()
-	found := Indexes{Python: cmp.Or(python, usualIndexes.python), Further: further}
-	found.Npm, found.NpmSettings = places.npm()
-	found.Npm = cmp.Or(found.Npm, usualIndexes.npm)
+// FindIndexes returns the indexes that the user's own uv, which is at a path, pip and
+// npm ask for what is wanted.
+func FindIndexes(ctx context.Context, places Places, uv string, wanted Wanted) (found Indexes, err error) {
+	var files []string
+	if found.Python, found.Further = places.python(); found.Python == "" && uv != "" && len(wanted.Python) > 0 {
+		if found.Python, err = defaultPython(ctx, uv); err != nil {
+			return Indexes{}, err
+		}
+		files = fileHosts(ctx, found.Python)
+	}
+	if found.Npm, found.NpmSettings = places.npm(); found.Npm == "" && len(wanted.Npm) > 0 {
+		if found.Npm, err = defaultNpm(ctx); err != nil {
+			return Indexes{}, err
+		}
+	}
 	addresses := append([]string{found.Python, found.Npm}, found.Further...)
 	for _, line := range found.NpmSettings {
 		if name, address, _ := strings.Cut(line, "="); strings.HasSuffix(name, ":registry") {
@@ -70,28 +69,31 @@ func FindIndexes(places Places) (Indexes, error) {
 		}
 	}
 	for _, address := range addresses {
-		hosts, err := hostsOf(address)
+		if address == "" {
+			continue
+		}
+		host, err := hostOf(address)
 		if err != nil {
 			return Indexes{}, err
 		}
-		found.Hosts = append(found.Hosts, hosts...)
+		found.Hosts = append(found.Hosts, host)
 	}
+	found.Hosts = append(found.Hosts, files...)
 	slices.Sort(found.Hosts)
 	found.Hosts = slices.Compact(found.Hosts)
 	return found, nil
 }
 
-// hostsOf returns what has to be reached for an index.
-func hostsOf(address string) ([]string, error) {
+// hostOf returns what has to be reached for an address.
+func hostOf(address string) (string, error) {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Hostname() == "" || parsed.Scheme != "https" && parsed.Scheme != "http" {
-		return nil, fmt.Errorf("the package index %q is no https:// or http:// URL", bare(address))
+		return "", fmt.Errorf("the package index %q is no https:// or http:// URL", bare(address))
 	}
-	host := parsed.Host
 	if parsed.Scheme == "http" {
-		host = "http://" + host
+		return "http://" + parsed.Host, nil
 	}
-	return append([]string{host}, usualIndexes.files[parsed.Hostname()]...), nil
+	return parsed.Host, nil
 }
 
 // bare returns an address without credentials.
@@ -219,7 +221,13 @@ func readSettings(name string) string {
 
 // env returns the variables by which uv and npm know the indexes.
 func (i Indexes) env() map[string]string {
-	env := map[string]string{"UV_DEFAULT_INDEX": i.Python, "npm_config_registry": i.Npm}
+	env := map[string]string{}
+	if i.Python != "" {
+		env["UV_DEFAULT_INDEX"] = i.Python
+	}
+	if i.Npm != "" {
+		env["npm_config_registry"] = i.Npm
+	}
 	if len(i.Further) > 0 {
 		env["UV_INDEX"] = strings.Join(i.Further, " ")
 	}

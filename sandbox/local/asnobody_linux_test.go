@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		all := asNobody(slices.DeleteFunc(os.Args[1:], func(arg string) bool {
 			return strings.HasPrefix(arg, "-test.testlogfile=") // of root
 		})...)
-		all.Env = append(all.Env, "TMPDIR="+os.TempDir(), userVariable+"=nobody")
+		all.Env = append(all.Env, "TMPDIR="+os.TempDir(), userVariable+"=changed") // which a namespace of its own may not do again
 		all.Stdout, all.Stderr = os.Stdout, os.Stderr
 		if err := all.Run(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

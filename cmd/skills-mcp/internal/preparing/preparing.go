@@ -62,7 +62,8 @@ type Preparer struct {
 // Prepare makes the environment for what a skill needs.
 func (p *Preparer) Prepare(ctx context.Context, skill string, asked needs.Needs) (_ *environments.Environment, err error) {
 	places := environments.UserPlaces()
-	indexes, err := environments.FindIndexes(places)
+	uv, wanted := environments.FindUV(), server.WantedPackages(asked)
+	indexes, err := environments.FindIndexes(ctx, places, uv, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +101,8 @@ func (p *Preparer) Prepare(ctx context.Context, skill string, asked needs.Needs)
 	variables := egress.Variables("")
 	variables["NO_PROXY"], variables["no_proxy"] = "", "" // an index on this machine is not in the sandbox
 	found, err := p.Store.Prepare(ctx, environments.Request{
-		Wanted: server.WantedPackages(asked), Backend: p.Backend, Egress: open, EgressEnv: variables, Indexes: indexes,
-		UV: environments.FindUV(), Certificates: environments.FindCertificates(places), ExcludeNewer: p.ExcludeNewer,
+		Wanted: wanted, Backend: p.Backend, Egress: open, EgressEnv: variables, Indexes: indexes,
+		UV: uv, Certificates: environments.FindCertificates(places), ExcludeNewer: p.ExcludeNewer,
 		Progress: p.Progress, Workspaces: made,
 	})
 	if err != nil {
