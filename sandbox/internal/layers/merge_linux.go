@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -291,6 +292,12 @@ func (m *merger) tryFile(from, to dir, name string, n *node) (still bool, err er
 		return false, fmt.Errorf("%w: files that become more while they are copied", ErrTooLarge)
 	}
 	n.from = stampOf(&stat)
+	if n.from.permissions()&0o111 != 0 {
+		// What another run is starting at this moment would have the copy open to be
+		// written until it is executed itself, and the copy could not be executed.
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
+	}
 	file, err := to.create(name)
 	if err != nil {
 		return false, err
