@@ -41,9 +41,10 @@ func (f *finder) importJavaScript(name string, line int, text string) {
 	blank := func(comment string) string { return strings.Repeat("\n", strings.Count(comment, "\n")) }
 	text = blockComment.ReplaceAllStringFunc(lineComment.ReplaceAllString(text, ""), blank)
 	for _, form := range moduleNames {
-		for _, at := range form.FindAllStringSubmatchIndex(text, -1) {
-			module := text[at[2]:at[3]]
-			f.importNpm(Source{File: name, Line: line + strings.Count(text[:at[2]], "\n")}, module)
+		at, counted := line, 0
+		for _, found := range form.FindAllStringSubmatchIndex(text, -1) {
+			at, counted = at+strings.Count(text[counted:found[2]], "\n"), found[2]
+			f.importNpm(Source{File: name, Line: at}, text[found[2]:found[3]])
 		}
 	}
 }
