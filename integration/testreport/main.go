@@ -1,6 +1,6 @@
 // Testreport reads what go test -json writes and prints what a reader wants of
 // it: failures with their logs, each package's closing line, what was left out
-// and how to get it, and the slowest tests.
+// and how to get it, the slowest tests, and at last once more what failed.
 //
 //	go test -json ./... | go run ./integration/testreport
 package main
@@ -25,10 +25,17 @@ func main() {
 	}
 	r.printSkipped()
 	r.printSlowest()
+	r.printFailed()
 }
 
-// slowestCount is how many of the slowest tests are printed.
-const slowestCount = 10
+const (
+	slowestCount = 10 // tests
+	// Where only the end of an output is kept, as of a long run, it is to tell
+	// what failed.
+	failedCount    = 12  // tests
+	failedLines    = 4   // of each
+	failedLineSize = 200 // characters of each line
+)
 
 // module is left out of the names of packages.
 const module = "github.com/skills-mcp/skills-mcp/"
@@ -54,6 +61,15 @@ type report struct {
 	logs    map[test][]string // of tests that have not ended
 	skipped map[string][]test // by reason
 	times   []timing          // of tests that are no part of another
+	said    []string          // by others than tests: the go command, integration/leftovers
+	failed  []failure
+}
+
+// failure is a test that failed by itself and not by its parts, with the lines
+// of its log that say why.
+type failure struct {
+	test  test
+	lines []string
 }
 
 func (r *report) read(in io.Reader) error {
@@ -64,7 +80,7 @@ func (r *report) read(in io.Reader) error {
 		switch {
 		case len(line) == 0:
 		case json.Unmarshal(line, &e) != nil:
-			fmt.Fprintf(r.out, "%s", line) // what the go command says otherwise
+			r.say(string(line))
 		default:
 			r.take(e)
 		}
@@ -87,6 +103,9 @@ func (r *report) take(e event) {
 		if e.Output != "PASS\n" {
 			fmt.Fprint(r.out, e.Output)
 		}
+		if strings.HasPrefix(e.Output, "FAIL\t") || e.Action == "build-output" {
+			r.said = append(r.said, e.Output)
+		}
 		return
 	case e.Action == "fail":
 		r.printLogs(t)
@@ -99,6 +118,13 @@ func (r *report) take(e event) {
 	delete(r.logs, t)
 	if e.Test != "" && !strings.Contains(e.Test, "/") {
 		r.times = append(r.times, timing{t, e.Elapsed})
+	}
+}
+
+func (r *report) say(line string) {
+	fmt.Fprint(r.out, line)
+	if !strings.HasPrefix(line, "go: downloading") {
+		r.said = append(r.said, line)
 	}
 }
 
@@ -118,8 +144,32 @@ func (r *report) printLogs(failed test) {
 				fmt.Fprint(r.out, line)
 			}
 		}
+		if why := reasons(lines); len(why) > 0 {
+			r.failed = append(r.failed, failure{t, why})
+		}
 		delete(r.logs, t)
 	}
+}
+
+// telling begins the lines of a log that say what was wrong.
+var telling = regexp.MustCompile(`^(\s+\S+\.go:\d+: |panic: |fatal error: |WARNING: DATA RACE)`)
+
+// reasons returns the lines of a log that most likely say why the test failed.
+func reasons(log []string) []string {
+	var all, likely []string
+	for _, line := range log {
+		if frame.MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), "--- FAIL") {
+			continue
+		}
+		all = append(all, line)
+		if telling.MatchString(line) {
+			likely = append(likely, line)
+		}
+	}
+	if len(likely) == 0 {
+		likely = all
+	}
+	return likely[max(0, len(likely)-failedLines):]
 }
 
 var position = regexp.MustCompile(`^\s+\S+\.go:\d+: `)
@@ -187,5 +237,26 @@ func (r *report) printSlowest() {
 	fmt.Fprintln(r.out, "\nSlowest tests:")
 	for _, slow := range r.times[:min(slowestCount, len(r.times))] {
 		fmt.Fprintf(r.out, "%6.1f s  %s\n", slow.seconds, slow.test)
+	}
+}
+
+func (r *report) printFailed() {
+	if len(r.failed) == 0 && len(r.said) == 0 {
+		return
+	}
+	fmt.Fprintln(r.out, "\nFailed:")
+	for _, f := range r.failed[:min(failedCount, len(r.failed))] {
+		fmt.Fprintf(r.out, "  %s\n", f.test)
+		r.printShort(f.lines)
+	}
+	if more := len(r.failed) - failedCount; more > 0 {
+		fmt.Fprintf(r.out, "  and %d more\n", more)
+	}
+	r.printShort(r.said[max(0, len(r.said)-failedCount):])
+}
+
+func (r *report) printShort(lines []string) {
+	for _, line := range lines {
+		fmt.Fprintf(r.out, "  %.*s\n", failedLineSize, strings.TrimRight(line, "\n"))
 	}
 }

@@ -16,6 +16,9 @@ const events = `go: downloading something
 {"Action":"output","Package":"github.com/skills-mcp/skills-mcp/a","Test":"TestBad","Output":"    a_test.go:2: what went wrong\n"}
 {"Action":"output","Package":"github.com/skills-mcp/skills-mcp/a","Test":"TestBad","Output":"--- FAIL: TestBad (0.00s)\n"}
 {"Action":"fail","Package":"github.com/skills-mcp/skills-mcp/a","Test":"TestBad","Elapsed":0.5}
+{"Action":"output","Package":"github.com/skills-mcp/skills-mcp/a","Test":"TestParent","Output":"=== RUN   TestParent\n"}
+{"Action":"output","Package":"github.com/skills-mcp/skills-mcp/a","Test":"TestParent","Output":"--- FAIL: TestParent (0.00s)\n"}
+{"Action":"fail","Package":"github.com/skills-mcp/skills-mcp/a","Test":"TestParent","Elapsed":0.1}
 {"Action":"output","Package":"github.com/skills-mcp/skills-mcp/a","Test":"TestHangs","Output":"panic: test timed out\n"}
 {"Action":"output","Package":"github.com/skills-mcp/skills-mcp/a","Output":"FAIL\ta\t3s\n"}
 {"Action":"fail","Package":"github.com/skills-mcp/skills-mcp/a","Elapsed":3}
@@ -25,6 +28,8 @@ const events = `go: downloading something
 {"Action":"output","Package":"github.com/skills-mcp/skills-mcp/b","Output":"PASS\n"}
 {"Action":"output","Package":"github.com/skills-mcp/skills-mcp/b","Output":"ok  \tb\t1s\n"}
 {"Action":"pass","Package":"github.com/skills-mcp/skills-mcp/b","Elapsed":1}
+left behind:
+process 7: sleep
 `
 
 func TestReport(t *testing.T) {
@@ -36,14 +41,19 @@ func TestReport(t *testing.T) {
 	}
 	r.printSkipped()
 	r.printSlowest()
+	r.printFailed()
 	const want = `go: downloading something
 === a.TestBad
     a_test.go:2: what went wrong
 --- FAIL: TestBad (0.00s)
+=== a.TestParent
+--- FAIL: TestParent (0.00s)
 FAIL	a	3s
 === a.TestHangs
 panic: test timed out
 ok  	b	1s
+left behind:
+process 7: sleep
 
 Left out:
     1  needs node: make test-setup installs it
@@ -52,7 +62,17 @@ Left out:
 Slowest tests:
    2.5 s  a.TestGood
    0.5 s  a.TestBad
+   0.1 s  a.TestParent
    0.0 s  b.TestClients
+
+Failed:
+  a.TestBad
+      a_test.go:2: what went wrong
+  a.TestHangs
+  panic: test timed out
+  FAIL	a	3s
+  left behind:
+  process 7: sleep
 `
 	if out.String() != want {
 		t.Errorf("the report is\n%s\nwant\n%s", out.String(), want)
