@@ -100,6 +100,11 @@ func newFixtureOf(t testing.TB, root string, set func(*server.Options), options 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = copies.Close() })
+	t.Cleanup(func() {
+		if f.server != nil { // closed after the sandbox, made last
+			must(t, f.server.Close())
+		}
+	})
 	opts := server.Options{Version: "0.0.0-test", Catalog: skills, Workspaces: f.workspaces, Copies: copies, Now: f.clock}
 	if slices.Contains(options, "sandbox=off") {
 		opts.Unavailable = "this test has no sandbox."
