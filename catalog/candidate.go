@@ -71,7 +71,7 @@ func (c *candidate) load(old *candidate, strict bool) {
 		c.skill = parseSkill(r, head, c.dirName, c.prefix)
 	}
 	if c.skill != nil {
-		c.skill.Dir, c.skill.Entry, c.skill.Root, c.skill.HasTools = c.path, c.entry, c.root, c.hasTools
+		c.skill.Dir, c.skill.Archive, c.skill.Entry, c.skill.Root, c.skill.HasTools = c.path, c.archive, c.entry, c.root, c.hasTools
 		c.skill.read, c.skill.problems = read, r.Problems
 	} else if old != nil && old.skill != nil && old.root == c.root && old.prefix == c.prefix {
 		c.keep(old.skill, r)

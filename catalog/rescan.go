@@ -68,7 +68,7 @@ func (c *Catalog) refresh(ctx context.Context, skill *Skill) (enough bool, err e
 	}
 	defer c.release()
 	i := slices.IndexFunc(c.state.candidates, func(old *candidate) bool { return old.skill != nil && old.skill.Dir == skill.Dir })
-	if i < 0 || c.state.candidates[i].archived {
+	if i < 0 || c.state.candidates[i].archive != "" {
 		return false, nil
 	}
 	old := c.state.candidates[i]

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -23,6 +24,9 @@ type Skill struct {
 	Path string
 	// Dir is the absolute host directory. It is never shown to a client.
 	Dir string
+	// Archive is the absolute path of the archive that Dir was extracted from,
+	// or empty.
+	Archive string
 	// Entry is the name of the entry document inside Dir: SKILL.md, except
 	// in other letter cases and in pack roots.
 	Entry string
@@ -57,6 +61,9 @@ type Skill struct {
 	// used and this version stays in force.
 	keptFor *reading
 }
+
+// Place returns where its user has the skill: its directory, or its archive.
+func (s *Skill) Place() string { return cmp.Or(s.Archive, s.Dir) }
 
 // Problems returns what is at fault in the entry document that the skill was read
 // from, and did not keep it from being published. The caller must not change

@@ -40,8 +40,9 @@ type location struct {
 	root  int
 	depth int
 	// inSkill is true where it is a skill's directory or lies in one.
-	inSkill  bool
-	archived bool
+	inSkill bool
+	// archive is the path of the archive that it comes from, if any.
+	archive string
 }
 
 func (p location) child(name string) location {
@@ -135,7 +136,7 @@ func (w *walker) directory(p location) error {
 		return w.bound(p, "more than %d directories", scanBounds.dirs)
 	}
 	w.seen[p.real] = true
-	if w.watch != nil && !p.archived {
+	if w.watch != nil && p.archive == "" {
 		w.watch(p.path, p.real)
 	}
 	entries, err := list(p.path)
@@ -187,7 +188,7 @@ func (w *walker) children(p location, entries []fs.DirEntry) error {
 			}
 		}
 	}
-	if p.depth > 0 || p.inSkill || p.archived {
+	if p.depth > 0 || p.inSkill || p.archive != "" {
 		return nil
 	}
 	for _, e := range entries {
@@ -251,7 +252,8 @@ func (w *walker) archive(p location) error {
 		return nil
 	}
 	before := len(w.found)
-	p.path, p.real, p.depth, p.archived = dir, dir, 0, true
+	p.archive = p.path
+	p.path, p.real, p.depth = dir, dir, 0
 	err := w.directory(p)
 	if err == nil && len(w.found) == before {
 		r.Add("archive-empty", problem.Position{}, "the archive holds no skill")
@@ -283,7 +285,7 @@ func (w *walker) examine(p location, entries []fs.DirEntry) *candidate {
 			return e.Name() == toolsName && !e.IsDir()
 		}),
 	}
-	if !p.archived || p.depth > 0 {
+	if p.archive == "" || p.depth > 0 {
 		c.dirName = filepath.Base(p.path)
 	}
 	return c

@@ -49,7 +49,7 @@ func newGrantCommand(flags *settings.Settings) *cobra.Command {
 			if err := flags.RecordedAfter(command.ErrOrStderr(), record, err); err != nil {
 				return err
 			}
-			fmt.Fprintf(command.OutOrStdout(), "%s in %s may have, from now on:\n", terminal.Printable(skill.Name), terminal.Printable(skill.Dir))
+			fmt.Fprintf(command.OutOrStdout(), "%s in %s may have, from now on:\n", terminal.Printable(skill.Name), terminal.Printable(skill.Place))
 			writeGranted(command, granted.Lines(after))
 			return nil
 		},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"context"
 	"flag"
 	"fmt"
@@ -37,6 +38,19 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], found)
 }
 
+// pack is 'pack ARCHIVE DIR': it makes a ZIP file of what a directory holds.
+func pack(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: pack ARCHIVE DIR")
+	}
+	file, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	archive := zip.NewWriter(file)
+	ts.Check(archive.AddFS(os.DirFS(ts.MkAbs(args[1]))))
+	ts.Check(archive.Close())
+	ts.Check(file.Close())
+}
+
 // TestCommands runs the program as a user does, by the scripts in
 // testdata/cli.
 func TestCommands(t *testing.T) {
@@ -44,7 +58,7 @@ func TestCommands(t *testing.T) {
 		Dir:                 "../../testdata/cli",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"capture": capture},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "pack": pack},
 		Condition: func(condition string) (bool, error) {
 			if condition != "local" {
 				return false, fmt.Errorf("there is no condition %q", condition)

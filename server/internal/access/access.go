@@ -80,7 +80,7 @@ func (a *Access) Of(skill *catalog.Skill, digest string) (grants.Effective, erro
 		a.log.Warn("nothing is granted to a skill", "skill", skill.Name, "error", err)
 		return grants.Effective{}, fmt.Errorf("grants of %s: %w", skill.Name, err)
 	}
-	return grants.Decide(configured, grants.Skill{Places: []string{a.catalog.Root(skill).Path, skill.Dir}, Digest: digest}), nil
+	return grants.Decide(configured, grants.Skill{Places: []string{a.catalog.Root(skill).Path, skill.Place()}, Digest: digest}), nil
 }
 
 // Any reports whether something is granted to skills of a name, be it in force or

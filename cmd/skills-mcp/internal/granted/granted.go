@@ -11,7 +11,6 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/internal/config"
-	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/internal/shellword"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 )
@@ -19,8 +18,9 @@ import (
 // Skill is a skill as it is now.
 type Skill struct {
 	Name string
-	// Root and Dir are where it lies, and Digest is its version.
-	Root, Dir, Digest string
+	// Root and Place are where it lies, and Digest is its version. Place is its own
+	// directory, or its archive.
+	Root, Place, Digest string
 }
 
 // Find finds a skill of the roots that are in force.
@@ -49,7 +49,7 @@ func Find(ctx context.Context, s *settings.Settings, name string) (Skill, error)
 		return Skill{}, fmt.Errorf("the skill %q cannot be read: %w", name, err)
 	}
 	defer copied.Release()
-	return Skill{Name: found.Name, Root: skills.Root(found).Path, Dir: found.Dir, Digest: copied.Digest}, nil
+	return Skill{Name: found.Name, Root: skills.Root(found).Path, Place: found.Place(), Digest: copied.Digest}, nil
 }
 
 // Grant adds to what a skill is granted, and confirms what it has for its version
@@ -69,7 +69,7 @@ func Grant(s *settings.Settings, skill Skill, texts Texts) (config.Grants, error
 			return err
 		}
 		if after.None() {
-			after.Root = skill.place()
+			after.Root = skill.Place // whatever else comes to lie in its root may take its name
 		}
 		add(&after, added)
 		after.Digest = skill.Digest
@@ -82,16 +82,6 @@ func Grant(s *settings.Settings, skill Skill, texts Texts) (config.Grants, error
 	return after, err
 }
 
-// place is what grants are bound to: the skill's own directory, since whatever
-// else comes to lie in its root may take its name. That of a skill in an archive
-// is no place that lasts, so that it is the root.
-func (skill Skill) place() string {
-	if pathname.Within(skill.Dir, skill.Root) {
-		return skill.Dir
-	}
-	return skill.Root
-}
-
 // mayAdd refuses to add to what is granted to another skill of the name, or to
 // another version of it that nobody has looked at.
 func (skill Skill) mayAdd(before, added config.Grants) error {
@@ -102,9 +92,9 @@ func (skill Skill) mayAdd(before, added config.Grants) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains([]string{skill.Root, skill.Dir}, root) {
+	if !slices.Contains([]string{skill.Root, skill.Place}, root) {
 		return fmt.Errorf("what %s is granted is for the one in %s, and this one is in %s; 'skills-mcp revoke %s' takes it back first",
-			skill.Name, before.Root, skill.Dir, shellword.Name(skill.Name))
+			skill.Name, before.Root, skill.Place, shellword.Name(skill.Name))
 	}
 	pinned := before.Pin == config.PinDigest || before.Pin == "" && len(before.Secrets) > 0
 	if pinned && before.Digest != skill.Digest && !added.None() {

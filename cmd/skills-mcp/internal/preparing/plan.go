@@ -66,7 +66,7 @@ func planOf(ctx context.Context, s *settings.Settings, store *environments.Store
 		return Plan{}, err
 	}
 	defer root.Close()
-	plan := Plan{Skill: granted.Skill{Name: skill.Name, Root: from.Root(skill).Path, Dir: skill.Dir, Digest: copied.Digest}}
+	plan := Plan{Skill: granted.Skill{Name: skill.Name, Root: from.Root(skill).Path, Place: skill.Place(), Digest: copied.Digest}}
 	if plan.Needs, err = needs.Find(root.FS()); err != nil {
 		return Plan{}, fmt.Errorf("the skill %q cannot be read: %w", skill.Name, err)
 	}
