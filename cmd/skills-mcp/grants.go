@@ -125,12 +125,8 @@ func printGrants(out io.Writer, entries []granted.Entry, grants []answers.Answer
 		entry.Write(&text)
 	}
 	for _, grant := range grants {
-		ends := "until the skill changes"
-		if !grant.Expires.IsZero() {
-			ends = "until " + grant.Expires.Format(time.DateOnly) + " or the skill changes"
-		}
-		fmt.Fprintf(&text, "%s  %s\n    %s\n    skill %s in %s, %s\n    given %s, %s\n", grant.ID, terminal.Printable(grant.Kind),
-			terminal.Printable(grant.Shown), terminal.Printable(grant.Skill), terminal.Printable(grant.Root), terminal.Shorten(grant.Digest, 20), grant.Given.Format(time.DateOnly), ends)
+		fmt.Fprintf(&text, "%s  %s\n    %s\n    skill %s in %s, %s\n    given %s, until the skill changes\n", grant.ID, terminal.Printable(grant.Kind),
+			terminal.Printable(grant.Shown), terminal.Printable(grant.Skill), terminal.Printable(grant.Root), terminal.Shorten(grant.Digest, 20), grant.Given.Format(time.DateOnly))
 	}
 	noun := "grants"
 	if len(entries)+len(grants) == 1 {

@@ -10,6 +10,7 @@
 package answers
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
@@ -53,8 +54,6 @@ type Answer struct {
 	// Shown says in one line what was granted.
 	Shown string    `json:"shown"`
 	Given time.Time `json:"given"`
-	// Expires is when it ends by itself; never if zero.
-	Expires time.Time `json:"expires,omitzero"`
 }
 
 // maxAnswers bounds the answers that are kept. For one more the oldest goes.
@@ -65,8 +64,6 @@ type Options struct {
 	// Dir is where the answers are kept. It is made, with
 	// mode 0700, when there is something to keep.
 	Dir string
-	// Lifetime is how long an answer holds; for ever if zero.
-	Lifetime time.Duration
 	// Now is the clock. If nil, it is [time.Now].
 	Now func() time.Time
 	// Logger receives warnings. If nil, nothing is logged.
@@ -84,9 +81,7 @@ func New(opts Options) *Store {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	return &Store{opts: opts, file: fileIn(filepath.Clean(opts.Dir))}
 }
 
@@ -99,16 +94,15 @@ func (s *Store) Find(subject Subject) (Answer, bool) {
 		return Answer{}, false
 	}
 	if slices.ContainsFunc(kept, subject.outdates) {
-		if err := s.change(func(kept []Answer) []Answer { return slices.DeleteFunc(kept, subject.outdates) }); err != nil {
+		if err := s.file.update(func(kept []Answer) []Answer { return slices.DeleteFunc(kept, subject.outdates) }); err != nil {
 			s.warn(err)
 		}
 	}
-	for _, answer := range kept {
-		if answer.Subject == subject && subject.complete() && !s.expired(answer) {
-			return answer, true
-		}
+	at := slices.IndexFunc(kept, func(answer Answer) bool { return answer.Subject == subject && subject.complete() })
+	if at < 0 {
+		return Answer{}, false
 	}
-	return Answer{}, false
+	return kept[at], true
 }
 
 // outdates reports whether an answer is about another version of the skill.
@@ -123,10 +117,7 @@ func (s *Store) Remember(subject Subject, shown string) (Answer, error) {
 		return Answer{}, errIncomplete
 	}
 	answer := Answer{ID: subject.id(), Subject: subject, Shown: shown, Given: s.opts.Now().UTC().Truncate(time.Second)}
-	if s.opts.Lifetime > 0 {
-		answer.Expires = answer.Given.Add(s.opts.Lifetime)
-	}
-	return answer, s.change(func(kept []Answer) []Answer {
+	return answer, s.file.update(func(kept []Answer) []Answer {
 		kept = slices.DeleteFunc(kept, func(old Answer) bool { return old.ID == answer.ID || subject.outdates(old) })
 		kept = append(kept, answer)
 		return kept[max(0, len(kept)-maxAnswers):]
@@ -134,14 +125,11 @@ func (s *Store) Remember(subject Subject, shown string) (Answer, error) {
 }
 
 // List returns the answers that hold, the oldest first.
-func (s *Store) List() ([]Answer, error) {
-	kept, err := s.file.read()
-	return slices.DeleteFunc(kept, s.expired), err
-}
+func (s *Store) List() ([]Answer, error) { return s.file.read() }
 
 // Revoke forgets the answers that match, and returns them.
 func (s *Store) Revoke(match func(Answer) bool) (revoked []Answer, err error) {
-	err = s.change(func(kept []Answer) []Answer {
+	err = s.file.update(func(kept []Answer) []Answer {
 		revoked = nil
 		return slices.DeleteFunc(kept, func(answer Answer) bool {
 			if match(answer) {
@@ -155,16 +143,6 @@ func (s *Store) Revoke(match func(Answer) bool) (revoked []Answer, err error) {
 
 // Clear forgets all answers, also where what holds them cannot be read.
 func (s *Store) Clear() error { return s.file.remove() }
-
-// change changes what is kept, while no other process does, and drops what is
-// over.
-func (s *Store) change(edit func(kept []Answer) []Answer) error {
-	return s.file.update(func(kept []Answer) []Answer { return edit(slices.DeleteFunc(kept, s.expired)) })
-}
-
-func (s *Store) expired(answer Answer) bool {
-	return !answer.Expires.IsZero() && !s.opts.Now().Before(answer.Expires)
-}
 
 func (s *Store) warn(err error) {
 	s.opts.Logger.Warn("what the user has allowed for always cannot be read, so nothing is remembered", "error", err)

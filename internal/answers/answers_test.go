@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -34,18 +33,18 @@ type store struct {
 	log *bytes.Buffer
 }
 
-func newStore(t *testing.T, lifetime time.Duration, now func() time.Time) store {
+func newStore(t *testing.T) store {
 	t.Helper()
 	log := &bytes.Buffer{}
 	dir := filepath.Join(t.TempDir(), "state", "grants")
-	return store{answers.New(answers.Options{Dir: dir, Lifetime: lifetime, Now: now, Logger: slog.New(slog.NewTextHandler(log, nil))}), dir, log}
+	return store{answers.New(answers.Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(log, nil))}), dir, log}
 }
 
 func (s store) file() string { return filepath.Join(s.dir, "answers.json") }
 
 func TestRemember(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, 0, nil)
+	s := newStore(t)
 	if _, ok := s.Find(report); ok {
 		t.Error("something is remembered from the beginning")
 	}
@@ -82,7 +81,7 @@ func TestBoundTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStore(t, 0, nil)
+			s := newStore(t)
 			if _, err := s.Remember(report, ""); err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +99,7 @@ func TestBoundTo(t *testing.T) {
 // again.
 func TestDiesWithTheVersion(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, 0, nil)
+	s := newStore(t)
 	other := with(func(s *answers.Subject) { s.Root = "/other/report" })
 	for _, subject := range []answers.Subject{report, other} {
 		if _, err := s.Remember(subject, ""); err != nil {
@@ -120,7 +119,7 @@ func TestDiesWithTheVersion(t *testing.T) {
 
 func TestIncomplete(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, 0, nil)
+	s := newStore(t)
 	for i, subject := range []answers.Subject{
 		{},
 		with(func(s *answers.Subject) { s.Skill = "" }), with(func(s *answers.Subject) { s.Root = "" }),
@@ -136,30 +135,9 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
-func TestExpires(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	s := newStore(t, time.Hour, func() time.Time { return now })
-	given, err := s.Remember(report, "")
-	if err != nil || !given.Expires.Equal(now.Add(time.Hour)) {
-		t.Fatalf("%+v, %v", given, err)
-	}
-	now = now.Add(time.Hour - time.Second)
-	if _, ok := s.Find(report); !ok {
-		t.Error("it ended too early")
-	}
-	now = now.Add(time.Second)
-	if _, ok := s.Find(report); ok {
-		t.Error("it does not end")
-	}
-	if all, err := s.List(); err != nil || len(all) != 0 {
-		t.Errorf("it is listed: %v, %v", all, err)
-	}
-}
-
 func TestListAndRevoke(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, 0, nil)
+	s := newStore(t)
 	var ids []string
 	for i := range 3 {
 		given, err := s.Remember(with(func(s *answers.Subject) { s.Grant = fmt.Sprint("grant ", i) }), fmt.Sprint("number ", i))
@@ -185,7 +163,7 @@ func TestListAndRevoke(t *testing.T) {
 	if all, err := s.List(); err != nil || len(all) != 0 {
 		t.Errorf("left are %v, %v", all, err)
 	}
-	if err := newStore(t, 0, nil).Clear(); err != nil {
+	if err := newStore(t).Clear(); err != nil {
 		t.Errorf("nothing cannot be cleared: %v", err)
 	}
 }
@@ -205,7 +183,7 @@ func plant(t *testing.T, s store, text string) {
 // which is said, and an answer given then is kept.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
-	good := newStore(t, 0, nil)
+	good := newStore(t)
 	if _, err := good.Remember(report, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +209,7 @@ func TestDamaged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStore(t, 0, nil)
+			s := newStore(t)
 			plant(t, s, text)
 			if _, ok := s.Find(report); ok {
 				t.Error("it is believed")
@@ -258,7 +236,7 @@ func TestDamaged(t *testing.T) {
 // TestLaterVersion: a file of a later version of the program is left alone.
 func TestLaterVersion(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, 0, nil)
+	s := newStore(t)
 	const later = `{"version": 2, "grants": {}}`
 	plant(t, s, later)
 	if _, ok := s.Find(report); ok {
@@ -275,7 +253,7 @@ func TestLaterVersion(t *testing.T) {
 // TestServersShare: what several servers remember at once is all there.
 func TestServersShare(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, 0, nil)
+	s := newStore(t)
 	var servers sync.WaitGroup
 	for server := range 4 {
 		servers.Go(func() {

@@ -42,7 +42,7 @@ func TestHostileFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStore(t, 0, nil)
+			s := newStore(t)
 			if _, err := s.Remember(report, ""); err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func TestHostileFiles(t *testing.T) {
 // TestLinkedLock: the lock is never another file.
 func TestLinkedLock(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, 0, nil)
+	s := newStore(t)
 	victim := filepath.Join(t.TempDir(), "victim")
 	must(t, os.MkdirAll(s.dir, 0o700))
 	must(t, os.Symlink(victim, filepath.Join(s.dir, "answers.json.lock")))

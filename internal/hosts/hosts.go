@@ -13,6 +13,7 @@ package hosts
 
 import (
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -69,13 +70,6 @@ func New(scheme Scheme, host string, port int) (Rule, error) {
 	return Rule{}, &InvalidError{Text: host, Reason: reason}
 }
 
-// Match reports whether the rule allows a scheme to a port of a host. What is no
-// name by [New] is never allowed.
-func (r Rule) Match(host string, port int, scheme Scheme) bool {
-	wanted, err := New(scheme, host, port)
-	return err == nil && r.Covers(wanted)
-}
-
 // Covers reports whether the rule allows all that another one does.
 func (r Rule) Covers(other Rule) bool {
 	switch {
@@ -92,10 +86,6 @@ func (r Rule) Covers(other Rule) bool {
 
 // Name is the name in lower case, without the "*." of subdomains.
 func (r Rule) Name() string { return r.name }
-
-// Subdomains reports whether the rule is for the names below [Rule.Name], and not
-// for that one.
-func (r Rule) Subdomains() bool { return r.subdomains }
 
 // Scheme is what the rule allows to speak.
 func (r Rule) Scheme() Scheme { return r.scheme }
@@ -120,10 +110,5 @@ func (r Rule) String() string {
 
 // Allow reports whether any of the rules covers another one.
 func Allow(rules []Rule, wanted Rule) bool {
-	for _, rule := range rules {
-		if rule.Covers(wanted) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(rules, func(rule Rule) bool { return rule.Covers(wanted) })
 }

@@ -70,15 +70,6 @@ func (s Source) String() string { return string(s.kind) + ":" + s.text }
 // a source.
 func (s Source) Kind() string { return string(s.kind) }
 
-// MarshalText implements [encoding.TextMarshaler].
-func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (s *Source) UnmarshalText(text []byte) (err error) {
-	*s, err = Parse(string(text))
-	return err
-}
-
 func isControl(c rune) bool { return c < ' ' || c >= 0x7f && c < 0xa0 }
 
 func checkVariable(name string) error {

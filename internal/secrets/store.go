@@ -171,17 +171,6 @@ func (s *Store) keep(source Source, value string) {
 	s.kept[source] = mine
 }
 
-// Forget has a value read again when it is needed next: for one that was
-// refused where it was used.
-func (s *Store) Forget(source Source) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if kept := s.kept[source]; kept != nil {
-		kept.timer.Stop()
-		delete(s.kept, source)
-	}
-}
-
 // Close forgets all values, and kills the programs that are being asked.
 func (s *Store) Close() error {
 	s.cancel()

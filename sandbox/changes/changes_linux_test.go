@@ -2,7 +2,6 @@ package changes_test
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -254,25 +253,6 @@ func TestJudge(t *testing.T) {
 	want(t, "project", tree(t, f.project),
 		`drwxr-xr-x .git `, `-rw-r--r-- .git/config "[core]\n"`, `drwxr-xr-x bin `, `-rw-r--r-- bin/.env "SECRET"`, `-rw-r--r-- fine ""`,
 		`drwxr-xr-x g `, `-rw-r--r-- g/x ""`)
-}
-
-func TestOpenFile(t *testing.T) {
-	t.Parallel()
-	f := setUp(t, project())
-	f.run(func(u upper) { u.write("docs/a", "text"); u.symlink("a", "docs/b"); u.write("README.md", "hello\n") })
-	file, change, err := f.set.OpenFile("docs/a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if data, err := io.ReadAll(file); err != nil || string(data) != "text" || change.Size != 4 || change.Kind != changes.Added {
-		t.Errorf("%q, %v, %+v", data, err, change)
-	}
-	for _, name := range []string{"docs", "docs/b", "README.md", "nothing", "", "..", "/etc/passwd", "docs/../docs/a", "../../record.json"} {
-		if file, _, err := f.set.OpenFile(name); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%q: %v, %v", name, file, err)
-		}
-	}
 }
 
 // A directory of which nothing may be applied would be left as an empty one.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -314,31 +313,4 @@ func (x *Set) settle(use *lock) error {
 		return err
 	}
 	return nil
-}
-
-// OpenFile opens the new content of a regular file that is held. The error is
-// [fs.ErrNotExist] where there is none. The content may change while it is read:
-// compare the digest.
-func (x *Set) OpenFile(name string) (io.ReadCloser, Change, error) {
-	if name == "" || len(name) > files.MaxPath || filepath.ToSlash(filepath.Clean(name)) != name || filepath.IsAbs(name) {
-		return nil, Change{}, fs.ErrNotExist
-	}
-	held, err := x.Held(context.Background(), nil)
-	if err != nil {
-		return nil, Change{}, err
-	}
-	at := slices.IndexFunc(held.Files, func(c Change) bool { return c.Path == name && c.Kind != Deleted && c.Mode.IsRegular() })
-	if at < 0 {
-		return nil, Change{}, fs.ErrNotExist
-	}
-	upper, err := x.openUpper()
-	if err != nil || upper == nil {
-		return nil, Change{}, errors.Join(err, fs.ErrNotExist)
-	}
-	defer upper.Close()
-	file, err := upper.File(name)
-	if err != nil {
-		return nil, Change{}, fs.ErrNotExist
-	}
-	return file, held.Files[at], nil
 }

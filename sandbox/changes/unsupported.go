@@ -67,13 +67,6 @@ func (x *Set) Use(ctx context.Context) (release func() error, err error) { retur
 // programs use the set it is what they did so far.
 func (x *Set) Held(ctx context.Context, judge Judge) (Held, error) { return Held{}, ErrUnsupported }
 
-// OpenFile opens the new content of a regular file that is held. The error is
-// [fs.ErrNotExist] where there is none. The content may change while it is read:
-// compare the digest.
-func (x *Set) OpenFile(path string) (io.ReadCloser, Change, error) {
-	return nil, Change{}, ErrUnsupported
-}
-
 // Diff returns how the held files differ from the user's.
 func (x *Set) Diff(ctx context.Context, o DiffOptions) (Diff, error) { return Diff{}, ErrUnsupported }
 
