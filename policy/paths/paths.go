@@ -33,8 +33,8 @@ const (
 	Mode
 	// Directory is a directory where there was nothing.
 	Directory
-	// Link is a symbolic link in the place of anything; [Rules.Link] judges where
-	// it leads.
+	// Link is a symbolic link in the place of anything; where it leads is to be
+	// asked for too.
 	Link
 )
 
