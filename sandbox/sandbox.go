@@ -42,6 +42,9 @@ type Info struct {
 	// SkillDir and Workspace are the two directories as programs see them:
 	// a path, or a variable such as "$SKILL_DIR" where it differs by run.
 	SkillDir, Workspace string
+	// Image says which programs there are where they are none of this machine: the
+	// identity of a container's image, which is another when that is built again.
+	Image string
 	// Shown are the files and directories of this machine that programs see
 	// besides the system's, one a line: for the operator, not for clients.
 	Shown string

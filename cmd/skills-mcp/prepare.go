@@ -154,9 +154,9 @@ func newPruneCommand(*settings.Settings) *cobra.Command {
 				return err
 			}
 			store := &environments.Store{Dir: dir}
-			removed, err := store.Prune(time.Duration(older))
+			pruned, err := store.Prune(time.Duration(older))
 			left, listErr := store.List()
-			return errors.Join(err, listErr, writePruned(command.OutOrStdout(), removed, left))
+			return errors.Join(err, listErr, writePruned(command.OutOrStdout(), pruned, left))
 		},
 	}
 	command.Flags().Var(&older, "older", "remove what was not used for this `DURATION`, such as 30d or 12h")
@@ -164,13 +164,16 @@ func newPruneCommand(*settings.Settings) *cobra.Command {
 	return command
 }
 
-func writePruned(out io.Writer, removed, left []environments.Environment) error {
+func writePruned(out io.Writer, pruned environments.Pruned, left []environments.Environment) error {
 	var freed int64
-	for _, e := range removed {
+	for _, e := range pruned.Removed {
 		freed += e.Bytes
 		fmt.Fprintf(out, "removed %s, last used %s\n", preparing.Describe(e), e.Used.Format(time.DateOnly))
 	}
-	_, err := fmt.Fprintf(out, "%s removed, %.1f MiB; %d left\n", count(len(removed), "environment"), float64(freed)/(1<<20), len(left))
+	for _, e := range pruned.InUse {
+		fmt.Fprintf(out, "left %s, which a program has now\n", preparing.Describe(e))
+	}
+	_, err := fmt.Fprintf(out, "%s removed, %.1f MiB; %d left\n", count(len(pruned.Removed), "environment"), float64(freed)/(1<<20), len(left))
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/backends"
@@ -33,6 +34,7 @@ type runtime struct {
 	granted    *granted.Source
 	// environments are nil where nothing can be run.
 	environments *environments.Store
+	reaping      sync.WaitGroup // of what another process left there
 	server       *server.Server
 }
 
@@ -110,8 +112,11 @@ func (r *runtime) openStores(s *settings.Settings, stderr io.Writer) (err error)
 	if r.granted, err = granted.Open(s, stderr, r.log); err != nil {
 		return err
 	}
-	if r.environments, err = preparing.OpenStore(s, r.backend, r.log); err != nil {
+	if r.environments, err = preparing.OpenStore(r.backend, r.log); err != nil {
 		r.log.Warn("programs have no prepared packages", "error", err)
+	}
+	if r.environments != nil {
+		r.reaping.Go(r.environments.Reap)
 	}
 	return nil
 }
@@ -167,6 +172,7 @@ func (r *runtime) shown() []string {
 // close ends what runs and removes what was made.
 func (r *runtime) close() {
 	var errs []error
+	r.reaping.Wait()
 	if r.backend != nil {
 		errs = append(errs, r.backend.Close())
 	}

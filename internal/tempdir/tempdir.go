@@ -53,7 +53,7 @@ func New(base, prefix string) (*Dir, error) {
 	if err := d.make(base, prefix); err != nil {
 		return nil, fmt.Errorf("make a temporary directory: %w", err)
 	}
-	d.reaping.Go(func() { reap(base, prefix) })
+	d.reaping.Go(func() { Reap(base, prefix) })
 	return d, nil
 }
 
@@ -95,9 +95,9 @@ func (d *Dir) unlock() error {
 	return nil
 }
 
-// reap removes directories whose owner is gone. What cannot be removed, or is
-// another user's, is left alone.
-func reap(base, prefix string) {
+// Reap removes the directories of a prefix below base, as [New] has them, whose
+// process is gone. What cannot be removed, or is another user's, is left alone.
+func Reap(base, prefix string) {
 	entries, _ := os.ReadDir(base) // what could be read of it
 	for _, entry := range entries {
 		name, unlocked := strings.CutPrefix(entry.Name(), unlockedPrefix)

@@ -194,6 +194,7 @@ func (b *Backend) describe() sandbox.Info {
 			"nothing of this machine is visible but these and what else the user shares, " + network + "; " + files + kernel + ".",
 		SkillDir:  protocol.SkillDir,
 		Workspace: protocol.Workspace,
+		Image:     b.blueprint.Image,
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
 )
@@ -137,11 +136,7 @@ func writeCopy(to string, from io.Reader, size int64, mode fs.FileMode) error {
 		return err
 	}
 	_, err = io.Copy(copied, io.LimitReader(from, size))
-	err = errors.Join(err, copied.Chmod(mode), copied.Close())
-	if errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("there is no space left for the packages: %w", syscall.ENOSPC)
-	}
-	return err
+	return errors.Join(err, copied.Chmod(mode), copied.Close())
 }
 
 // count takes one more file of a size.

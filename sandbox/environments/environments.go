@@ -12,16 +12,18 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
-// Defaults of a [Store].
+// Defaults of a [Store] and of a [Request].
 const (
-	DefaultMaxBytes = 2 << 30
-	DefaultMaxFiles = 200_000
+	DefaultMaxBytes     = 2 << 30
+	DefaultMaxFiles     = 200_000
+	DefaultIndexTimeout = 30 * time.Second
 )
 
 // Store keeps environments. Its methods may be called from several goroutines
@@ -30,8 +32,8 @@ type Store struct {
 	// Dir holds the environments. It is made where it is missing, so that other
 	// users can pass through it; see [Dir].
 	Dir string
-	// Machine says where programs run, such as "local" or "docker" and the image:
-	// an environment is for one of them.
+	// Machine says where programs run, as [MachineOf] has it: an environment is for
+	// one of them.
 	Machine string
 	// MaxBytes and MaxFiles bound one environment. Default [DefaultMaxBytes] and
 	// [DefaultMaxFiles].
@@ -39,6 +41,13 @@ type Store struct {
 	MaxFiles int
 	// Logger may be nil.
 	Logger *slog.Logger
+}
+
+// MachineOf returns the [Store.Machine] of a backend: its name, and the identity of
+// the image that its programs are of, if any.
+func MachineOf(backend sandbox.Backend) string {
+	info := backend.Info()
+	return strings.TrimSpace(info.Backend + " " + info.Image)
 }
 
 // Dir returns the directory of this user's environments, below $XDG_CACHE_HOME.
@@ -70,8 +79,8 @@ func (w Wanted) Empty() bool { return len(w.Python)+len(w.Npm) == 0 }
 
 // Environment is a set of packages that is there.
 type Environment struct {
-	// Key is "sha256:" and the digest of the lock, the interpreters and the
-	// machine.
+	// Key is "sha256:" and the digest of the file lock.json of the environment: of
+	// what is installed, by its hashes, and of what it was installed for.
 	Key string `json:"key"`
 	// Made is when, and Used about when a run last had it.
 	Made time.Time `json:"made"`
@@ -89,7 +98,15 @@ type Environment struct {
 	Show []string          `json:"-"`
 	Path []string          `json:"-"`
 	Env  map[string]string `json:"-"`
+
+	store *Store
 }
+
+// keyPrefix begins every key.
+const keyPrefix = "sha256:"
+
+// name is what the environment is called in its store.
+func (e *Environment) name() string { return strings.TrimPrefix(e.Key, keyPrefix) }
 
 // Package is one that is installed.
 type Package struct {
@@ -119,6 +136,13 @@ type Request struct {
 	// ExcludeNewer leaves out what was published later: a date or time that uv
 	// understands, or empty.
 	ExcludeNewer string
+	// IndexTimeout is how long an index may keep silent. Default
+	// [DefaultIndexTimeout].
+	IndexTimeout time.Duration
 	// Progress, if set, is called with what is being done.
 	Progress func(line string)
+	// Agree, if set, is called with all packages that the environment has or would
+	// have, before they are installed. Its error is what Prepare returns, and
+	// nothing is installed then.
+	Agree func(all []Package) error
 }

@@ -4,7 +4,9 @@ package environments_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +23,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := 0
+	if text := os.Getenv(orderVariable); text != "" {
+		code = obey(text)
+	} else {
+		code = m.Run()
+	}
 	if opened, err := backend(); err == nil {
 		_ = opened.Close()
 	}
@@ -51,7 +58,6 @@ type fixture struct {
 	store      *environments.Store
 	backend    sandbox.Backend
 	workspaces *workspaces.Store
-	said       []string
 }
 
 // backend is shared by the tests: it takes no part in what they show.
@@ -97,12 +103,9 @@ func cacheDir(t testing.TB) string {
 
 // request is one for what is wanted.
 func (f *fixture) request(t testing.TB, wanted environments.Wanted) environments.Request {
-	request := environments.Request{
-		Wanted: wanted, Backend: f.backend, Egress: func() (sandbox.Egress, error) { return f.index, nil }, EgressEnv: proxyVariables(), Indexes: f.indexes(), Workspaces: f.workspaces,
-		Progress: func(line string) { f.said = append(f.said, line) },
-	}
+	program := ""
 	if len(wanted.Python) > 0 {
-		request.UV = uv(t)
+		program = uv(t)
 	}
 	if len(wanted.Npm) > 0 {
 		for _, program := range []string{"node", "npm"} {
@@ -110,7 +113,14 @@ func (f *fixture) request(t testing.TB, wanted environments.Wanted) environments
 			testenv.Need(t, "node", err)
 		}
 	}
-	return request
+	return f.requestWith(wanted, program)
+}
+
+func (f *fixture) requestWith(wanted environments.Wanted, uv string) environments.Request {
+	return environments.Request{
+		Wanted: wanted, Backend: f.backend, Egress: func() (sandbox.Egress, error) { return f.index, nil }, EgressEnv: proxyVariables(), Indexes: f.indexes(),
+		UV: uv, Workspaces: f.workspaces,
+	}
 }
 
 func (f *fixture) prepare(t testing.TB, wanted environments.Wanted) *environments.Environment {
@@ -182,6 +192,10 @@ func TestPython(t *testing.T) {
 	found, err := f.store.Find(wanted)
 	if err != nil || found.Key != made.Key || found.Bytes == 0 {
 		t.Fatalf("found %+v, %v", found, err)
+	}
+	if lock, err := os.ReadFile(filepath.Join(made.Show[0], "lock.json")); err != nil || !strings.Contains(string(lock), "greeting==1.2 --hash=sha256:") ||
+		made.Key != fmt.Sprintf("sha256:%x", sha256.Sum256(lock)) {
+		t.Errorf("the key %s is not the digest of the lock %s, %v", made.Key, lock, err)
 	}
 	const script = "# /// script\n# dependencies = [\"greeting>=1\"]\n# ///\nimport greeting; greeting.main()\n"
 	for name, test := range map[string]struct{ shell, want string }{
@@ -271,21 +285,17 @@ func TestPrune(t *testing.T) {
 	f := newFixture(t)
 	wanted := f.greeting()
 	made := f.prepare(t, wanted)
-	if removed, err := f.store.Prune(time.Hour); err != nil || len(removed) != 0 {
-		t.Fatalf("removed %v, %v", removed, err)
+	if pruned, err := f.store.Prune(time.Hour); err != nil || len(pruned.Removed) != 0 {
+		t.Fatalf("pruned %v, %v", pruned, err)
 	}
-	removed, err := f.store.Prune(0)
-	if err != nil || len(removed) != 1 || removed[0].Key != made.Key || removed[0].Bytes == 0 {
-		t.Fatalf("removed %v, %v", removed, err)
+	pruned, err := f.store.Prune(0)
+	if err != nil || len(pruned.InUse) != 0 || len(pruned.Removed) != 1 || pruned.Removed[0].Key != made.Key || pruned.Removed[0].Bytes == 0 {
+		t.Fatalf("pruned %v, %v", pruned, err)
 	}
 	if _, err := f.store.Find(wanted); !errors.Is(err, environments.ErrNotPrepared) {
 		t.Errorf("found after it was removed: %v", err)
 	}
-	for _, name := range []string{"wanted", "used", "tools", "unfinished-*"} {
-		if left, _ := filepath.Glob(filepath.Join(f.store.Dir, name, "*")); len(left) > 0 {
-			t.Errorf("left: %v", left)
-		}
-	}
+	f.unchanged(t)
 	f.expect(t, f.prepare(t, wanted), "greet", nil, "hello")
 }
 

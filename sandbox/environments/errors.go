@@ -16,11 +16,21 @@ var (
 	// ErrTooLarge means that the packages take more than [Store.MaxBytes] or
 	// [Store.MaxFiles].
 	ErrTooLarge = errors.New("the packages take too much space")
+	// ErrNoSpace means that the disk is full.
+	ErrNoSpace = errors.New("there is no space left for the packages")
 	// ErrNoUV means that there is no program uv.
 	ErrNoUV = errors.New("there is no program uv")
 	// ErrHostile means that what a package holds would reach beyond it.
 	ErrHostile = errors.New("the packages hold what no package may")
 )
+
+// MissingError means that the sandbox has no program that is needed there.
+type MissingError struct {
+	// Program is "npm" or "Python".
+	Program string
+}
+
+func (e *MissingError) Error() string { return "there is no " + e.Program + " in the sandbox" }
 
 // StepError is a step of making an environment that failed.
 type StepError struct {

@@ -10,10 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -25,21 +26,22 @@ func python(requirements ...string) environments.Wanted {
 	return environments.Wanted{Python: requirements}
 }
 
-// unchanged expects that the store holds no environment and nothing unfinished.
+// unchanged expects that the store holds no environment and nothing unfinished,
+// and when it is pruned nothing else either.
 func (f *fixture) unchanged(t testing.TB) {
 	t.Helper()
 	all, err := f.store.List()
 	if err != nil || len(all) > 0 {
 		t.Errorf("environments %v, %v", all, err)
 	}
-	entries, err := os.ReadDir(f.store.Dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if left, _ := filepath.Glob(filepath.Join(f.store.Dir, "*unfinished*")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if _, err := f.store.Prune(time.Hour); err != nil {
 		t.Error(err)
 	}
-	for _, entry := range entries {
-		if strings.Contains(entry.Name(), "unfinished") {
-			t.Errorf("left: %s", entry.Name())
-		}
+	if left, _ := filepath.Glob(filepath.Join(f.store.Dir, "*", "*")); len(left) > 0 && !slices.Equal(left, []string{filepath.Join(f.store.Dir, "used", "making")}) {
+		t.Errorf("left when it is pruned: %v", left)
 	}
 }
 
@@ -286,45 +288,6 @@ func withEntry(t testing.TB, archive []byte, name, content string, mode fs.FileM
 		t.Fatal(err)
 	}
 	return out.Bytes()
-}
-
-func TestTwoAtOnce(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	wanted := f.greeting()
-	other := &environments.Store{Dir: f.store.Dir, Machine: f.store.Machine}
-	var group sync.WaitGroup
-	keys := make([]string, 4)
-	for i := range keys {
-		request := f.request(t, wanted)
-		request.Progress = nil
-		group.Go(func() {
-			made, err := []*environments.Store{f.store, other}[i%2].Prepare(t.Context(), request)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			keys[i] = made.Key
-		})
-	}
-	group.Wait()
-	for _, key := range keys {
-		if key == "" || key != keys[0] {
-			t.Errorf("keys %q", keys)
-		}
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	fetched := 0
-	for _, path := range f.asked {
-		if strings.HasSuffix(path, "/files/words-1.0-py3-none-any.whl") {
-			fetched++
-		}
-	}
-	// Metadata is read of the same file.
-	if fetched > 2 {
-		t.Errorf("it was fetched %d times", fetched)
-	}
 }
 
 func TestCanceled(t *testing.T) {

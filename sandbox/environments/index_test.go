@@ -39,6 +39,8 @@ type index struct {
 	server *httptest.Server
 	mu     sync.Mutex
 	asked  []string
+	// arrived, if set, gets the path of each request before it is answered.
+	arrived chan string
 }
 
 const indexHost = "index.test"
@@ -158,6 +160,9 @@ func (i *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	i.asked = append(i.asked, r.Host+r.URL.Path)
 	i.mu.Unlock()
+	if i.arrived != nil {
+		i.arrived <- r.URL.Path
+	}
 	if name, found := strings.CutPrefix(r.URL.Path, "/simple/"); found {
 		i.simple(w, strings.Trim(name, "/"))
 		return

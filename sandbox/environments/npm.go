@@ -21,6 +21,9 @@ var (
 	nodeResolver string
 )
 
+// modulesDir is the directory of packages beside what imports them.
+const modulesDir = "node_modules/"
+
 // lockedModule is what matters of one package of a package-lock.json.
 type lockedModule struct{ name, version, resolved, integrity string }
 
@@ -49,7 +52,7 @@ func readNpmLock(text []byte) (map[string]lockedModule, error) {
 		m := lockedModule{value("name"), value("version"), value("resolved"), value("integrity")}
 		_, stated := locked["resolved"]
 		elsewhere := stated && !strings.HasPrefix(m.resolved, "https://") && !strings.HasPrefix(m.resolved, "http://")
-		if _, link := locked["link"]; link || elsewhere || m.integrity == "" || !strings.HasPrefix(at, "node_modules/") {
+		if _, link := locked["link"]; link || elsewhere || m.integrity == "" || !strings.HasPrefix(at, modulesDir) {
 			return nil, fmt.Errorf("%w: %.80q is not from the index by a digest", ErrHostile, at)
 		}
 		modules[at] = m
@@ -89,7 +92,7 @@ func (w *work) resolveNpm() error {
 	if err != nil {
 		return err
 	}
-	w.npmLock = string(text)
+	w.lock.Npm = string(text)
 	if w.modules, err = readNpmLock(text); err == nil && w.request.NpmLock != nil {
 		err = checkNpmNames(w.modules, w.request.Npm)
 	}
@@ -131,10 +134,10 @@ func npmManifest(wanted Wanted) ([]byte, error) {
 func checkNpmNames(modules map[string]lockedModule, wanted []string) error {
 	asked := map[string]bool{}
 	for _, spec := range wanted {
-		asked["node_modules/"+spec[:max(strings.LastIndex(spec, "@"), 0)]] = true
+		asked[modulesDir+spec[:max(strings.LastIndex(spec, "@"), 0)]] = true
 	}
 	for at, locked := range modules {
-		name := at[strings.LastIndex(at, "node_modules/")+len("node_modules/"):]
+		name := at[strings.LastIndex(at, modulesDir)+len(modulesDir):]
 		if locked.name != "" && !asked[at] {
 			name = locked.name // packages ask for others by names of their own
 		}
@@ -171,7 +174,7 @@ func (w *work) runNpm(name, does string) error {
 		}
 		env["npm_config_userconfig"] = "../../npmrc"
 	}
-	return w.run(step{name: does, script: npmScript, env: env, online: true})
+	return w.run(step{name: does, needs: "npm", script: npmScript, env: env, online: true})
 }
 
 // installNpm has npm install what is locked.

@@ -8,15 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
-	"github.com/skills-mcp/skills-mcp/internal/tempdir"
+	"github.com/gofrs/flock"
 )
 
 // Prepare returns the environment for what is wanted, and makes it where it is
-// not there. Two that want the same at once make it once. An error may be
-// [ErrNoEgress], [ErrNoUV], [ErrTooLarge], [ErrHostile] or a [*StepError].
+// not there. Two that want the same at once install it once. An error may be
+// [ErrNoEgress], [ErrNoUV], [ErrTooLarge], [ErrNoSpace], [ErrHostile], a
+// [*MissingError] or a [*StepError].
 func (s *Store) Prepare(ctx context.Context, request Request) (*Environment, error) {
 	switch {
 	case request.Empty():
@@ -26,56 +29,100 @@ func (s *Store) Prepare(ctx context.Context, request Request) (*Environment, err
 	case len(request.Python) > 0 && request.UV == "":
 		return nil, ErrNoUV
 	}
+	if found, err := s.Find(request.Wanted); err == nil && request.ExcludeNewer == "" {
+		return found, request.agree(found.Packages)
+	}
+	made, err := s.prepare(ctx, request)
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		err = fmt.Errorf("%w: %w", ErrNoSpace, err)
+	}
+	return made, err
+}
+
+func (s *Store) prepare(ctx context.Context, request Request) (*Environment, error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}
-	wanted := s.digest(request.Wanted)
-	unlock, err := s.lock(ctx.Done(), wanted)
+	release, err := s.lock(makingName, waiting(ctx, tryShared))
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
-	if found, err := s.Find(request.Wanted); err == nil && request.ExcludeNewer == "" {
-		return found, nil
-	}
+	defer release()
 	work, err := s.begin(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	key, err := work.make()
-	if err := errors.Join(err, work.close()); err != nil {
-		return nil, err
-	}
-	if err := writeJSON(filepath.Join(s.Dir, wantedDir, wanted), record{Key: key, Interpreters: work.interpreters}); err != nil {
-		return nil, err
-	}
-	return s.load(key)
+	made, err := work.make()
+	return made, errors.Join(err, work.close())
 }
 
-// make returns the key of the environment, which it makes where there is none.
-func (w *work) make() (key string, err error) {
-	if err := w.resolve(); err != nil {
-		return "", err
+// indexTimeout returns the IndexTimeout in whole seconds.
+func (r Request) indexTimeout() string {
+	if r.IndexTimeout <= 0 {
+		r.IndexTimeout = DefaultIndexTimeout
 	}
-	var identities []interpreter
+	return strconv.Itoa(max(1, int(r.IndexTimeout.Seconds())))
+}
+
+func (r Request) agree(all []Package) error {
+	if r.Agree == nil {
+		return nil
+	}
+	return r.Agree(all)
+}
+
+// make returns the environment, which it makes where there is none with that lock.
+func (w *work) make() (*Environment, error) {
+	if err := w.resolve(); err != nil {
+		return nil, err
+	}
+	if err := w.request.agree(w.packages(true)); err != nil {
+		return nil, err
+	}
 	for i, found := range w.interpreters {
 		w.interpreters[i] = found.seen()
-		identities = append(identities, found.identity())
+		w.lock.Interpreters = append(w.lock.Interpreters, found.identity())
 	}
-	name := digestOf("environment "+formatVersion, w.store.Machine, identities, w.pythonLock, w.npmLock, w.uv)
-	unlock, err := w.store.lock(w.ctx.Done(), name)
+	w.name = digestOf(encoded(w.lock))
+	// Another one that makes it is waited for, one that uses it is not.
+	made, err := w.locked(tryShared, w.known)
+	if errors.Is(err, ErrNotPrepared) {
+		made, err = w.locked(tryAlone, func() (*Environment, error) {
+			if made, err := w.known(); err == nil {
+				return made, nil
+			}
+			if err := errors.Join(w.install(), w.store.remove(w.name)); err != nil {
+				return nil, err
+			}
+			if err := w.store.place(w.name, w.fill); err != nil {
+				return nil, err
+			}
+			return w.known()
+		})
+	}
+	return made, err
+}
+
+// locked does something with the environment's lock.
+func (w *work) locked(try func(*flock.Flock) (bool, error), do func() (*Environment, error)) (*Environment, error) {
+	release, err := w.store.lock(w.name, waiting(w.ctx, try))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	defer unlock()
-	key = "sha256:" + name
-	if _, err := w.store.load(key); err == nil {
-		return key, nil
+	defer release()
+	return do()
+}
+
+// known records that what is wanted is the environment, if there is one.
+func (w *work) known() (*Environment, error) {
+	found, err := w.store.load(keyPrefix + w.name)
+	if err != nil {
+		return nil, notThere(err)
 	}
-	if err := w.install(); err != nil {
-		return "", err
-	}
-	return key, w.keep(name)
+	name := w.store.recordOf(w.request.Wanted)
+	return found, w.store.place(name, func(path string) error {
+		return writeJSON(path, record{Key: found.Key, Interpreters: w.interpreters})
+	})
 }
 
 // resolve decides which packages are installed.
@@ -104,35 +151,17 @@ func (w *work) install() error {
 	return nil
 }
 
-// keep copies what was installed into the store, under its name only when all
-// of it is there.
-func (w *work) keep(name string) error {
-	aside, err := tempdir.New(w.store.Dir, unfinished)
-	if err != nil {
-		return err
-	}
-	made, final := filepath.Join(aside.Path(), "made"), filepath.Join(w.store.Dir, name)
-	err = w.fill(made, final)
-	if err == nil {
-		// What is there is of no use, or it would have been taken.
-		if err = ignoreMissing(w.store.remove(name)); err == nil {
-			err = os.Rename(made, final)
-		}
-	}
-	return errors.Join(err, aside.Close())
-}
-
-// fill makes the directory of an environment that will have a path.
-func (w *work) fill(dir, final string) error {
+// fill makes the directory of the environment.
+func (w *work) fill(dir string) error {
 	w.say("Checking and copying what was installed")
-	e := Environment{Key: "sha256:" + filepath.Base(final), Made: time.Now().UTC().Truncate(time.Second), UV: w.uv, Packages: w.packages()}
+	e := Environment{Key: keyPrefix + w.name, Made: time.Now().UTC().Truncate(time.Second), UV: w.lock.UV, Packages: w.packages(false)}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
 	c := collector{from: w.dir, bytes: w.store.maxBytes(), files: w.store.maxFiles()}
 	if len(w.request.Python) > 0 {
 		e.Kinds = append(e.Kinds, "python")
-		if err := w.keepPython(&c, dir, final); err != nil {
+		if err := w.keepPython(&c, dir); err != nil {
 			return err
 		}
 	}
@@ -143,7 +172,7 @@ func (w *work) fill(dir, final string) error {
 		}
 	}
 	e.Bytes, e.Files = w.store.maxBytes()-c.bytes, w.store.maxFiles()-c.files
-	return writeJSON(filepath.Join(dir, manifestName), e)
+	return errors.Join(writeFile(filepath.Join(dir, lockName), encoded(w.lock), 0o644), writeJSON(filepath.Join(dir, manifestName), e))
 }
 
 func (s *Store) maxBytes() int64 {
@@ -165,10 +194,7 @@ func writeShim(dir, name, text string, mode fs.FileMode) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
-		return err
-	}
-	return os.Chmod(filepath.Join(dir, name), mode) // whatever the umask is
+	return writeFile(filepath.Join(dir, name), []byte(text), mode)
 }
 
 // shellQuoted returns a text as a word of a shell.
@@ -176,7 +202,9 @@ func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'"
 
 // sortedPackages sorts them by kind and name.
 func sortedPackages(all []Package) []Package {
-	slices.SortFunc(all, func(a, b Package) int { return strings.Compare(a.Kind+" "+a.Name, b.Kind+" "+b.Name) })
+	slices.SortFunc(all, func(a, b Package) int {
+		return strings.Compare(a.Kind+" "+a.Name+" "+a.Version, b.Kind+" "+b.Name+" "+b.Version)
+	})
 	return slices.Compact(all)
 }
 

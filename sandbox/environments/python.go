@@ -36,7 +36,7 @@ func (w *work) resolvePython() error {
 		return err
 	}
 	env["EXCLUDE_NEWER"], env["UV_CACHE_DIR"] = w.request.ExcludeNewer, "cache"
-	if err := w.run(step{name: "resolve the Python packages", script: resolvePythonScript, env: env, online: true}); err != nil {
+	if err := w.run(step{name: "resolve the Python packages", needs: "Python", script: resolvePythonScript, env: env, online: true}); err != nil {
 		return err
 	}
 	found, err := w.interpreter("interpreter.json")
@@ -53,10 +53,10 @@ func (w *work) resolvePython() error {
 	if err != nil {
 		return err
 	}
-	if w.pythonLock, err = demandHashes(string(text), w.request.Wanted); err != nil {
+	if w.lock.Python, err = demandHashes(string(text), w.request.Wanted); err != nil {
 		return err
 	}
-	return w.write("locked.txt", []byte(w.pythonLock))
+	return w.write("locked.txt", []byte(w.lock.Python))
 }
 
 // interpreter reads what a step says of one.
@@ -148,7 +148,7 @@ func (w *work) installPython() error {
 
 // keepPython copies the virtual environment, and adds what stands in for
 // installers.
-func (w *work) keepPython(c *collector, dir, final string) error {
+func (w *work) keepPython(c *collector, dir string) error {
 	python := filepath.Join(dir, "python")
 	// The interpreter is not the packages' to choose.
 	c.skip = func(name string) bool { return pythonProgram.MatchString(name) }
@@ -166,7 +166,7 @@ func (w *work) keepPython(c *collector, dir, final string) error {
 			return err
 		}
 	}
-	uv := filepath.Join(w.store.Dir, toolsDir, w.uv, "uv")
+	final, uv := filepath.Join(w.store.Dir, w.name), filepath.Join(w.store.Dir, toolsDir, w.lock.UV, "uv")
 	if err := writeShim(filepath.Join(dir, "bin"), "installer.py", pythonInstaller, 0o644); err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (w *work) addPip(python string) error {
 		return fmt.Errorf("the virtual environment has %d directories of packages", len(libraries))
 	}
 	dir := filepath.Join(libraries[0], "pip")
-	if slices.ContainsFunc(w.packages(), func(p Package) bool { return p.Name == "pip" }) {
+	if slices.ContainsFunc(w.packages(false), func(p Package) bool { return p.Name == "pip" }) {
 		return nil
 	}
 	// Another package may have brought one, which is compiled too.
@@ -205,18 +205,20 @@ func (w *work) addPip(python string) error {
 	return nil
 }
 
-// packages returns what is locked.
-func (w *work) packages() (all []Package) {
-	for line := range strings.Lines(w.pythonLock) {
+// packages returns what is locked: without all, of npm's packages only those that
+// programs find.
+func (w *work) packages(all bool) (found []Package) {
+	for line := range strings.Lines(w.lock.Python) {
 		requirement, _, _ := strings.Cut(line, " ")
-		if name, version, found := strings.Cut(requirement, "=="); found {
-			all = append(all, Package{Kind: "python", Name: name, Version: version})
+		if name, version, locked := strings.Cut(requirement, "=="); locked {
+			found = append(found, Package{Kind: "python", Name: name, Version: version})
 		}
 	}
 	for at, locked := range w.modules {
-		if name, found := strings.CutPrefix(at, "node_modules/"); found && !strings.Contains(name, "/node_modules/") {
-			all = append(all, Package{Kind: "npm", Name: name, Version: locked.version})
+		name := at[strings.LastIndex(at, modulesDir)+len(modulesDir):]
+		if all || modulesDir+name == at {
+			found = append(found, Package{Kind: "npm", Name: name, Version: locked.version})
 		}
 	}
-	return sortedPackages(all)
+	return sortedPackages(found)
 }

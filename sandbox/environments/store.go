@@ -17,29 +17,25 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rogpeppe/go-internal/lockedfile"
-
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 )
 
-// What is in the directory of a [Store].
+// What is in the directory of a [Store], besides a directory for each environment.
 const (
 	wantedDir  = "wanted" // a file for what was wanted, by its digest: a [record]
-	usedDir    = "used"   // an empty file for each environment, as old as its last use
+	usedDir    = "used"   // the files of [Store.lock]
 	toolsDir   = "tools"  // programs that runs have with their environment
-	lockDir    = "lock"   // of those that prepare the same
 	unfinished = "unfinished-"
 	// manifestName is the file of an environment that says what is in it. It is
 	// written last.
 	manifestName     = "environment.json"
+	lockName         = "lock.json" // a [lock]
 	maxManifestBytes = 4 << 20
-	// usedEvery is how exactly the last use is known.
-	usedEvery = time.Hour
 )
 
 // formatVersion counts the forms that environments have had.
-const formatVersion = "1"
+const formatVersion = "2"
 
 // record says which environment was made for what was wanted.
 type record struct {
@@ -47,25 +43,42 @@ type record struct {
 	Interpreters []interpreter `json:"interpreters"`
 }
 
-// digest returns the digest of what is wanted on the machine of a store.
-func (s *Store) digest(wanted Wanted) string {
-	return digestOf("wanted "+formatVersion, s.Machine, wanted)
+// lock is what an environment is made of and for, of which its key is the digest.
+type lock struct {
+	Format       string        `json:"format"`
+	Machine      string        `json:"machine"`
+	Interpreters []interpreter `json:"interpreters"`
+	// Python are requirements with hashes, and Npm is a package-lock.json.
+	Python string `json:"python,omitempty"`
+	Npm    string `json:"npm,omitempty"`
+	// UV is the digest of the program uv that runs have.
+	UV string `json:"uv,omitempty"`
 }
 
-// digestOf returns the digest of values as JSON, in hexadecimal digits.
-func digestOf(values ...any) string {
-	encoded, err := json.Marshal(values)
+// recordOf returns where the record is of what is wanted on the machine of a store.
+func (s *Store) recordOf(wanted Wanted) string {
+	return filepath.Join(wantedDir, digestOf(encoded("wanted "+formatVersion, s.Machine, wanted)))
+}
+
+// encoded returns values as JSON.
+func encoded(values ...any) []byte {
+	text, err := json.Marshal(values)
 	if err != nil {
 		panic(err) // plain data
 	}
-	sum := sha256.Sum256(encoded)
+	return text
+}
+
+// digestOf returns the digest of a text in hexadecimal digits.
+func digestOf(text []byte) string {
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
 // Find returns the environment for what is wanted, or [ErrNotPrepared].
 func (s *Store) Find(wanted Wanted) (*Environment, error) {
 	var known record
-	if err := readJSON(filepath.Join(s.Dir, wantedDir, s.digest(wanted)), &known); err != nil {
+	if err := readJSON(filepath.Join(s.Dir, s.recordOf(wanted)), &known); err != nil {
 		return nil, notThere(err)
 	}
 	if s.Machine == "local" && slices.ContainsFunc(known.Interpreters, interpreter.changed) {
@@ -75,7 +88,6 @@ func (s *Store) Find(wanted Wanted) (*Environment, error) {
 	if err != nil {
 		return nil, notThere(err)
 	}
-	s.touch(found)
 	return found, nil
 }
 
@@ -96,30 +108,40 @@ func readJSON(name string, to any) error {
 	return json.NewDecoder(io.LimitReader(file, maxManifestBytes)).Decode(to)
 }
 
-// writeJSON writes a file of ours, as a whole or not at all.
+// writeJSON writes a new file of ours.
 func writeJSON(name string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(name), unfinished)
+	return writeFile(name, append(text, '\n'), 0o644)
+}
+
+// writeFile writes a file with these rights, whatever the umask is.
+func writeFile(name string, text []byte, mode fs.FileMode) error {
+	if err := os.WriteFile(name, text, mode); err != nil {
+		return err
+	}
+	return os.Chmod(name, mode)
+}
+
+// place has something made aside, and gives it its name in the store only when all
+// of it is there: what a process that was killed has left is under no such name.
+func (s *Store) place(name string, make func(path string) error) error {
+	aside, err := tempdir.New(s.Dir, unfinished)
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(append(text, '\n'))
-	err = errors.Join(err, file.Chmod(0o644), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), name)
+	made := filepath.Join(aside.Path(), "made")
+	if err = make(made); err == nil {
+		err = os.Rename(made, filepath.Join(s.Dir, name))
 	}
-	if err != nil {
-		_ = os.Remove(file.Name()) // which is not there any more, or in the way of nothing
-	}
-	return err
+	return errors.Join(err, aside.Close())
 }
 
 // load returns the environment of a key.
 func (s *Store) load(key string) (*Environment, error) {
-	name, found := strings.CutPrefix(key, "sha256:")
+	name, found := strings.CutPrefix(key, keyPrefix)
 	if !found || !isDigest(name) {
 		return nil, fmt.Errorf("%q is no key", key)
 	}
@@ -132,6 +154,7 @@ func (s *Store) load(key string) (*Environment, error) {
 	if info, err := os.Stat(filepath.Join(s.Dir, usedDir, name)); err == nil && info.ModTime().After(e.Made) {
 		e.Used = info.ModTime()
 	}
+	e.store = s
 	e.describe(s.Dir, dir)
 	for _, name := range e.Show {
 		// A tool may have been taken for unused while its first environment was made.
@@ -175,22 +198,6 @@ func nodeOption(name string) string {
 
 func (e *Environment) holds(kind string) bool { return slices.Contains(e.Kinds, kind) }
 
-// touch notes that the environment is used.
-func (s *Store) touch(e *Environment) {
-	now := time.Now()
-	if now.Sub(e.Used) < usedEvery {
-		return
-	}
-	name := filepath.Join(s.Dir, usedDir, strings.TrimPrefix(e.Key, "sha256:"))
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|openflag.NoFollow, 0o644)
-	if err == nil {
-		err = errors.Join(file.Close(), os.Chtimes(name, now, now))
-	}
-	if err != nil {
-		s.log().Debug("the use of an environment is not noted", "error", err)
-	}
-}
-
 func (s *Store) log() *slog.Logger {
 	if s.Logger == nil {
 		return slog.New(slog.DiscardHandler)
@@ -200,40 +207,12 @@ func (s *Store) log() *slog.Logger {
 
 // open makes the directories of the store. Programs of other users read there.
 func (s *Store) open() error {
-	for _, name := range []string{"", wantedDir, usedDir, toolsDir, lockDir} {
+	for _, name := range []string{"", wantedDir, usedDir, toolsDir} {
 		if err := os.MkdirAll(filepath.Join(s.Dir, name), 0o755); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// lock takes the lock of a name. It is waited for no longer than ctx lasts.
-func (s *Store) lock(done <-chan struct{}, name string) (unlock func(), err error) {
-	type answer struct {
-		file *lockedfile.File
-		err  error
-	}
-	taken := make(chan answer)
-	go func() {
-		file, err := lockedfile.OpenFile(filepath.Join(s.Dir, lockDir, name), os.O_RDWR|os.O_CREATE|openflag.NoFollow, 0o600)
-		select {
-		case taken <- answer{file, err}:
-		case <-done:
-			if err == nil {
-				_ = file.Close() // nobody wants it any more
-			}
-		}
-	}()
-	select {
-	case got := <-taken:
-		if got.err != nil {
-			return nil, got.err
-		}
-		return func() { _ = got.file.Close() }, nil
-	case <-done:
-		return nil, errors.New("waiting for another one that prepares the same was given up")
-	}
 }
 
 // List returns all environments, those used last first.
@@ -250,83 +229,14 @@ func (s *Store) List() ([]Environment, error) {
 		if !isDigest(entry.Name()) {
 			continue
 		}
-		e, err := s.load("sha256:" + entry.Name())
+		e, err := s.load(keyPrefix + entry.Name())
 		if err != nil {
-			e = &Environment{Key: "sha256:" + entry.Name()} // of no use, to be removed
+			e = &Environment{Key: keyPrefix + entry.Name()} // of no use, to be removed
 		}
 		all = append(all, *e)
 	}
 	slices.SortFunc(all, func(a, b Environment) int { return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(a.Key, b.Key)) })
 	return all, nil
-}
-
-// Prune removes environments that no run has had for a time, and what nothing
-// needs any more. It returns those that it removed. When one was used is known to
-// the hour, and a program that runs with it loses what it has not read yet: unused
-// should be longer than runs are.
-func (s *Store) Prune(unused time.Duration) (removed []Environment, err error) {
-	all, err := s.List()
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	kept, tools := map[string]bool{}, map[string]bool{}
-	for _, e := range all {
-		name := strings.TrimPrefix(e.Key, "sha256:")
-		if time.Since(e.Used) < unused {
-			kept[e.Key], tools[e.UV] = true, true
-			continue
-		}
-		err = errors.Join(err, s.remove(name), ignoreMissing(os.Remove(filepath.Join(s.Dir, usedDir, name))))
-		removed = append(removed, e)
-	}
-	return removed, errors.Join(err, s.forget(kept), s.removeTools(tools))
-}
-
-// remove removes a directory of the store. It is gone at once.
-func (s *Store) remove(name string) error {
-	aside, err := tempdir.New(s.Dir, unfinished)
-	if err != nil {
-		return err
-	}
-	err = os.Rename(filepath.Join(s.Dir, name), filepath.Join(aside.Path(), "removed"))
-	return errors.Join(ignoreMissing(err), aside.Close())
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// forget removes the records of environments that are not kept.
-func (s *Store) forget(kept map[string]bool) (err error) {
-	entries, err := os.ReadDir(filepath.Join(s.Dir, wantedDir))
-	if err != nil {
-		return ignoreMissing(err)
-	}
-	for _, entry := range entries {
-		name := filepath.Join(s.Dir, wantedDir, entry.Name())
-		var known record
-		if isDigest(entry.Name()) && (readJSON(name, &known) != nil || !kept[known.Key]) {
-			err = errors.Join(err, ignoreMissing(os.Remove(name)))
-		}
-	}
-	return err
-}
-
-// removeTools removes the programs that no environment has any more.
-func (s *Store) removeTools(kept map[string]bool) (err error) {
-	entries, err := os.ReadDir(filepath.Join(s.Dir, toolsDir))
-	if err != nil {
-		return ignoreMissing(err)
-	}
-	for _, entry := range entries {
-		if isDigest(entry.Name()) && !kept[entry.Name()] {
-			err = errors.Join(err, s.remove(filepath.Join(toolsDir, entry.Name())))
-		}
-	}
-	return err
 }
 
 // interpreter is what packages are installed for.

@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-
-	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 )
 
 // FindUV returns the path of the program uv on this machine: on the PATH, else
@@ -57,20 +56,14 @@ func (s *Store) keepTool(name string) (digest string, err error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return "", err
 	}
-	aside, err := tempdir.New(s.Dir, unfinished)
-	if err != nil {
-		return "", err
-	}
-	made := filepath.Join(aside.Path(), "tool")
-	err = os.Mkdir(made, 0o755)
-	if err == nil {
-		err = writeCopy(filepath.Join(made, "uv"), file, size, 0o755)
-	}
-	if err == nil {
-		err = os.Rename(made, kept)
-	}
-	if _, there := os.Stat(filepath.Join(kept, "uv")); there == nil {
+	err = s.place(filepath.Join(toolsDir, digest), func(path string) error {
+		if err := os.Mkdir(path, 0o755); err != nil {
+			return err
+		}
+		return writeCopy(filepath.Join(path, "uv"), file, size, 0o755)
+	})
+	if errors.Is(err, fs.ErrExist) {
 		err = nil // another one was faster
 	}
-	return digest, errors.Join(err, aside.Close())
+	return digest, err
 }

@@ -21,6 +21,8 @@ const (
 	maxStepOutput = 8 << 10
 	// maxLockBytes bounds each file that a step hands over.
 	maxLockBytes = 16 << 20
+	// notFound is with what scripts end where a program is missing.
+	notFound = 127
 )
 
 // work is the making of one environment, in a workspace.
@@ -33,19 +35,19 @@ type work struct {
 	// dir is the workspace: what programs of others wrote, of which none runs
 	// while it is read.
 	dir *os.Root
-	uv  string // the digest of the program
 
-	interpreters        []interpreter
-	pythonLock, npmLock string
-	modules             map[string]lockedModule // of npmLock
+	lock         lock
+	name         string // the digest of lock
+	interpreters []interpreter
+	modules      map[string]lockedModule // of lock.Npm
 }
 
 // begin makes a workspace for making an environment.
 func (s *Store) begin(ctx context.Context, request Request) (*work, error) {
-	w := &work{ctx: ctx, store: s, request: request}
+	w := &work{ctx: ctx, store: s, request: request, lock: lock{Format: formatVersion, Machine: s.Machine}}
 	if len(request.Python) > 0 {
 		var err error
-		if w.uv, err = s.keepTool(request.UV); err != nil {
+		if w.lock.UV, err = s.keepTool(request.UV); err != nil {
 			return nil, err
 		}
 	}
@@ -76,6 +78,7 @@ func (w *work) say(line string) {
 // step is one program of ours that is run in the sandbox.
 type step struct {
 	name   string // "resolve the Python packages"
+	needs  string // "Python": what its script ends with 127 without
 	script string
 	env    map[string]string
 	// online has it reach the index.
@@ -94,8 +97,8 @@ func (w *work) run(s step) error {
 			WorkspaceBytes: 2*w.store.maxBytes() + 1<<28, WorkspaceFiles: 3*w.store.maxFiles() + 1000,
 		},
 	}
-	if w.uv != "" {
-		tool := filepath.Join(w.store.Dir, toolsDir, w.uv)
+	if w.lock.UV != "" {
+		tool := filepath.Join(w.store.Dir, toolsDir, w.lock.UV)
 		spec.Show, spec.Env["UV"] = []string{tool}, filepath.Join(tool, "uv")
 	}
 	maps.Copy(spec.Env, s.env)
@@ -107,6 +110,7 @@ func (w *work) run(s step) error {
 		spec.Egress = egress
 		maps.Copy(spec.Env, w.request.EgressEnv)
 		maps.Copy(spec.Env, w.request.Indexes.env())
+		spec.Env["UV_HTTP_RETRIES"], spec.Env["UV_HTTP_TIMEOUT"], spec.Env["INDEX_TIMEOUT"] = "1", w.request.indexTimeout(), w.request.indexTimeout()
 	}
 	result, err := w.request.Backend.Run(w.ctx, spec)
 	switch {
@@ -118,6 +122,8 @@ func (w *work) run(s step) error {
 		return w.store.tooLarge()
 	case result.Status == sandbox.Exited && result.ExitCode == 0:
 		return nil
+	case result.ExitCode == notFound && s.needs != "":
+		return &MissingError{Program: s.needs}
 	}
 	failed := &StepError{Step: s.name, Output: w.request.Indexes.redacted(outputOf(result))}
 	if result.Status != sandbox.Exited {

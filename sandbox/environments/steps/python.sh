@@ -1,7 +1,8 @@
 # Decides which packages are installed. $UV is the program. Reads
-# requirements.in, and writes interpreter.json and requirements.txt.
+# requirements.in, and writes interpreter.json and requirements.txt. It ends with
+# 127 where there is no Python.
 set -eu
-python=$(command -v python3 || command -v python) || { echo "There is no Python in the sandbox." >&2; exit 3; }
+python=$(command -v python3 || command -v python) || exit 127
 "$python" -I -S -c 'import json, os, platform, sys, sysconfig
 print(json.dumps({"path": os.path.realpath(sys.executable), "version": platform.python_version(),
   "implementation": sys.implementation.name, "platform": sysconfig.get_platform(), "machine": platform.machine(), "libc": platform.libc_ver()}))' >interpreter.json

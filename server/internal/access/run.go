@@ -33,8 +33,10 @@ type Run struct {
 	env     map[string]string
 	show    []string
 	path    []string
-	// packages is nil where none are granted, or none prepared.
+	// packages is nil where none are granted, or none prepared; release lets others
+	// remove them.
 	packages *environments.Environment
+	release  func()
 
 	watching sync.WaitGroup
 	stop     context.CancelFunc // of watching; nil where nothing is watched
@@ -155,7 +157,12 @@ func (r *Run) findPackages() {
 	if packages == nil {
 		return
 	}
-	r.packages = packages
+	release, err := packages.Acquire()
+	if err != nil {
+		r.access.log.Warn("the packages of a skill cannot be shown", "skill", r.skill.Name, "error", err)
+		return
+	}
+	r.packages, r.release = packages, release
 	r.show = append(r.show, packages.Show...)
 	r.path = append(r.path, packages.Path...)
 	maps.Copy(r.env, packages.Env)
@@ -207,7 +214,8 @@ func outermost(paths []string) (kept []string) {
 	return kept
 }
 
-// Close ends what the run has of the network. It may be called again.
+// Close ends what the run has of the network, and lets its packages be removed.
+// It may be called again.
 func (r *Run) Close() {
 	if r == nil {
 		return
@@ -219,6 +227,9 @@ func (r *Run) Close() {
 		}
 		if r.session != nil {
 			r.session.Close()
+		}
+		if r.release != nil {
+			r.release()
 		}
 	})
 }

@@ -62,6 +62,11 @@ func (f *Finder) probe(ctx context.Context, skill *catalog.Skill, copied *stagin
 		Owner: skills.Owner(skill, copied.Digest),
 	}
 	if has != nil {
+		release, err := has.Acquire()
+		if err != nil {
+			return nil, err
+		}
+		defer release()
 		spec.Show, spec.Path, spec.Env = has.Show, has.Path, has.Env
 	}
 	out, err := f.run(ctx, skill, copied, spec)

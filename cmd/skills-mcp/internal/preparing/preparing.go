@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog/needs"
-	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
 	"github.com/skills-mcp/skills-mcp/internal/hosts"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -25,7 +24,7 @@ import (
 
 // OpenStore returns the environments for the programs of a backend, or nil where
 // nothing can be run.
-func OpenStore(s *settings.Settings, backend sandbox.Backend, log *slog.Logger) (*environments.Store, error) {
+func OpenStore(backend sandbox.Backend, log *slog.Logger) (*environments.Store, error) {
 	if backend == nil {
 		return nil, nil
 	}
@@ -33,11 +32,7 @@ func OpenStore(s *settings.Settings, backend sandbox.Backend, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	machine := backend.Info().Backend
-	if machine == "docker" {
-		machine += " " + s.Sandbox.Docker.Image
-	}
-	return &environments.Store{Dir: dir, Machine: machine, Logger: log}, nil
+	return &environments.Store{Dir: dir, Machine: environments.MachineOf(backend), Logger: log}, nil
 }
 
 // What bounds the download of packages.
