@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -320,6 +321,26 @@ func TestRevokedRun(t *testing.T) {
 	}
 	if withheld := strings.Join(told.Granted.Withheld, " "); !strings.Contains(withheld, "The user took part of it back while the program ran") {
 		t.Errorf("it says %q: %s", withheld, said.text())
+	}
+}
+
+// TestLoweredRun: limits that are lowered while a program runs hold for it too.
+func TestLoweredRun(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	var lowered atomic.Bool
+	f := grantsFixture(t, local.Full, func(root string) (grants.Configured, error) {
+		configured := a.weather(t, root)
+		if lowered.Load() {
+			configured.MaxRequests = 1
+		}
+		return configured, nil
+	})
+	a.asked = func() { lowered.Store(true) }
+	loop := "set -- " + a.url("api.example.com") + "\nwhile out=$(" + fetch + "); [[ $out == *'200 OK'* ]]; do :; done\necho \"at last: $out\""
+	said, told := f.connect(t).runGranted(t, map[string]any{"name": "weather", "command": loop})
+	if told.exit() != 0 || !strings.Contains(told.Stdout, "has made all the requests that it may") {
+		t.Errorf("the program went on: %s", said.text())
 	}
 }
 

@@ -2,10 +2,12 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -191,6 +193,33 @@ func TestToolsetHides(t *testing.T) {
 	}
 	if got := c.view(t, "src/new"); got != seen("evil") {
 		t.Errorf("through a link inside: %s", got)
+	}
+}
+
+// TestToolsetHeedsGrants: a skill in the project is protected from when it is
+// granted something, with what of it is held already, and until that is revoked.
+func TestToolsetHeedsGrants(t *testing.T) {
+	t.Parallel()
+	var granted atomic.Bool
+	f := filesFixture(t, func(opts *server.Options) {
+		opts.Shares.Project[0].Granted = func() []string {
+			if granted.Load() {
+				return []string{"skills/weather"}
+			}
+			return nil
+		}
+	}, map[string]string{"skills/weather/run.sh": "fetch\n"}, "project=write")
+	c := f.connect(t)
+	for _, is := range []bool{false, true, false} {
+		granted.Store(is)
+		a := c.call(t, "create_file", map[string]any{"path": "skills/weather/run.sh", "file_text": fmt.Sprintf("%t\n", is)})
+		if refused := a.code() == "permission_denied" && strings.Contains(a.text(), "is of a skill that is granted something"); refused != is {
+			t.Errorf("granted: %t: %s", is, a.text())
+		}
+		c.work(t, fmt.Sprintf("echo by-a-program-%t >skills/weather/run.sh", is))
+		if got := content(t, f.project, "skills/weather/run.sh"); got != "by-a-program-false\n" {
+			t.Errorf("granted: %t: the skill is %q", is, got)
+		}
 	}
 }
 

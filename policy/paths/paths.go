@@ -12,6 +12,7 @@ package paths
 
 import (
 	"fmt"
+	"slices"
 )
 
 // Kind is how a path changes.
@@ -60,9 +61,6 @@ type Options struct {
 	// Hooks are paths, not patterns, of files and directories in which git finds
 	// programs that it runs: no change set changes what is there or below.
 	Hooks []string
-	// Granted are such paths of skills that were granted something, which another
-	// skill would have by changing them.
-	Granted []string
 }
 
 // Rules are the built-in rules and those of a configuration. The zero Rules are
@@ -102,8 +100,15 @@ func New(options Options) (Rules, error) {
 		}
 	}
 	r.addPlaces(options.Hooks, reasonHooks)
-	r.addPlaces(options.Granted, reasonGranted)
 	return r, nil
+}
+
+// Granting returns the rules where skills at these paths, as in Options.Hooks, are
+// granted something, which another skill would have by changing them.
+func (r Rules) Granting(paths []string) Rules {
+	r.places = slices.Clip(r.places)
+	r.addPlaces(paths, reasonGranted)
+	return r
 }
 
 func (r *Rules) addPlaces(paths []string, reason string) {

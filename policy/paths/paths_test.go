@@ -399,10 +399,11 @@ func BenchmarkHidden(b *testing.B) {
 // and what leads there does not go.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	rules, err := paths.New(paths.Options{Hooks: []string{"tools/hooks", "[x]", "/absolute", "../up", "", "."}, Granted: []string{"skills/weather"}})
+	rules, err := paths.New(paths.Options{Hooks: []string{"tools/hooks", "[x]", "/absolute", "../up", "", "."}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	rules = rules.Granting([]string{"skills/weather"})
 	for _, test := range []struct {
 		path      string
 		kind      paths.Kind

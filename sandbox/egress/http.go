@@ -97,6 +97,7 @@ type exchange struct {
 	port    int
 	via     *hop          // the user's proxy, where it forwards the request
 	secrets []*heldSecret // whose values may be in it
+	put     []string      // the names of those whose values are
 	echoes  []pair        // other forms of them that are
 	broken  bool          // the response ended before its end
 }

@@ -17,7 +17,7 @@ func (s *Session) judge(ctx context.Context, host string, port int, schemes ...h
 	if s.ctx.Err() != nil {
 		return refuse(Revoked, "the run is over, or what it was granted was taken back", hosts.Rule{})
 	}
-	if s.requests.Add(1) > s.grant.maxRequests() {
+	if !s.requests.take(1) {
 		return refuse(TooMuch, "the run has made all the requests that it may", hosts.Rule{})
 	}
 	if s.budget.left.Load() <= 0 {

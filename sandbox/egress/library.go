@@ -112,7 +112,7 @@ func (s *Session) filterRequest(r *http.Request, library *goproxy.ProxyCtx) (*ht
 		r.Close = exchange.via != nil // a connection to it is for one host
 	}
 	s.allow(granted[0], shown)
-	return r, nil
+	return s.countSecrets(r, exchange), nil
 }
 
 // maxShownRequest is how much of a path an [Event] has.

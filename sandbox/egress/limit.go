@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"os"
@@ -13,6 +14,7 @@ const (
 	maxConnections = 128              // of programs, at once; more wait
 	maxInFlight    = 128              // requests, at once; more wait
 	maxStreams     = 64               // requests at once on one connection
+	maxBulk        = 16               // large buffers, at once; others do with small ones
 	maxHeaderBytes = 64 << 10         // of a request
 	maxAnswerBytes = 256 << 10        // of the headers of a response
 	firstTimeout   = 30 * time.Second // for what has to come first on a connection, and for headers
@@ -24,11 +26,33 @@ const (
 // errTooMuch is met where [Grant.MaxBytes] is used up.
 var errTooMuch = errors.New("egress: the run has used up the bytes that it may send and receive")
 
-// budget are the bytes that are left to a session.
-type budget struct{ left atomic.Int64 }
+// budget is how much is left to a session, of bytes or of requests.
+type budget struct {
+	left  atomic.Int64
+	limit int64
+}
 
-// take reports whether n bytes may pass; if not, nothing more may.
+// take reports whether n more may pass; if not, nothing more may.
 func (b *budget) take(n int) bool { return b.left.Add(-int64(n)) >= 0 }
+
+// set sets the limit; what was taken counts.
+func (b *budget) set(limit int64) {
+	b.left.Add(limit - b.limit)
+	b.limit = limit
+}
+
+// Lower lowers the limits of the session to those of another grant. It raises none
+// of them, and changes nothing else.
+func (s *Session) Lower(to Grant) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.budget.set(min(s.budget.limit, to.maxBytes()))
+	s.requests.set(min(s.requests.limit, to.maxRequests()))
+}
+
+func (g Grant) maxBytes() int64 { return cmp.Or(g.MaxBytes, DefaultMaxBytes) }
+
+func (g Grant) maxRequests() int64 { return int64(cmp.Or(g.MaxRequests, DefaultMaxRequests)) }
 
 // metered is a connection to a server: its bytes are counted, and it ends when
 // nothing moves on it or when no more bytes may.

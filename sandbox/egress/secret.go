@@ -10,6 +10,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync"
@@ -150,8 +151,19 @@ func (s *Session) putSecret(r *http.Request, secret *heldSecret, exchange *excha
 	if inBody {
 		secret.putInBody(r, body, value)
 	}
-	s.ledger.useSecret(secret.Name)
+	exchange.put = append(exchange.put, secret.Name)
 	return nil
+}
+
+// countSecrets has the secrets in a request count as sent when there is a
+// connection on which it goes out.
+func (s *Session) countSecrets(r *http.Request, exchange *exchange) *http.Request {
+	if len(exchange.put) == 0 {
+		return r
+	}
+	return r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { s.ledger.useSecrets(exchange.put) },
+	}))
 }
 
 // decoded returns a URL without escapes, or as it is.

@@ -275,6 +275,29 @@ func TestProgramsThatTrustNobody(t *testing.T) {
 	}
 }
 
+// TestSecretsThatDidNotLeave: only what went out on a connection counts as sent.
+func TestSecretsThatDidNotLeave(t *testing.T) {
+	t.Parallel()
+	open, closed := serve(t, "127.0.0.1", false, hello), closedPort(t)
+	resolver := &names{}
+	resolver.set("api.test", "127.0.0.1")
+	granted := rules(t, "http://"+at("api.test", open), "http://"+at("api.test", closed), "http://"+at("none.test", open))
+	s := openAlone(t, resolver, egress.Grant{
+		Rules: granted, AllowPrivate: loopback, Secrets: []egress.Secret{{Name: "KEY", Placeholder: keyHolder, Value: value(key), Hosts: granted}},
+	})
+	for _, step := range []struct {
+		target string
+		sent   []string
+	}{{at("api.test", closed), nil}, {at("none.test", open), nil}, {at("api.test", open), []string{"KEY"}}} {
+		request, _ := http.NewRequest(http.MethodGet, "http://"+step.target, nil)
+		request.Header.Set("X-Key", keyHolder)
+		status, body := do(t, client(t, s.address, s.proxy), request)
+		if sent := s.Usage().Secrets; !slices.Equal(sent, step.sent) {
+			t.Errorf("%s: %v count as sent: %d %s", step.target, sent, status, body)
+		}
+	}
+}
+
 // TestServersThatNobodyTrusts: a value goes to no server whose certificate is not
 // that of the host.
 func TestServersThatNobodyTrusts(t *testing.T) {
@@ -293,6 +316,9 @@ func TestServersThatNobodyTrusts(t *testing.T) {
 	status, body := do(t, client(t, s.address, other), request)
 	if status != http.StatusBadGateway || !strings.Contains(body, "the server's certificate is not valid for it") || requests.Load() != 0 {
 		t.Errorf("%d %s", status, body)
+	}
+	if sent := s.Usage().Secrets; sent != nil {
+		t.Errorf("%v count as sent", sent)
 	}
 }
 

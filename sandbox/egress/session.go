@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/elazarl/goproxy"
@@ -30,7 +29,7 @@ type Session struct {
 	questions *questions
 	secrets   []*heldSecret
 	ledger    *ledger
-	requests  atomic.Int64
+	requests  budget
 	budget    budget
 	overdrawn sync.Once
 
@@ -39,6 +38,7 @@ type Session struct {
 	transport   *http.Transport
 	connections chan struct{} // a slot for each of a program
 	inFlight    chan struct{} // a slot for each request
+	bulk        chan struct{} // a slot for each large buffer
 
 	mu      sync.Mutex
 	closed  bool
@@ -60,28 +60,16 @@ func (p *Proxy) Open(grant Grant) (*Session, error) {
 		dialer:      &dialer{resolver: p.options.Resolver, allowed: grant.AllowPrivate, upstream: p.upstream},
 		connections: make(chan struct{}, maxConnections),
 		inFlight:    make(chan struct{}, maxInFlight),
+		bulk:        make(chan struct{}, maxBulk),
 		open:        map[io.Closer]struct{}{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.questions = &questions{session: s.ctx, put: grant.Ask, answers: map[hosts.Rule]answer{}}
-	s.budget.left.Store(grant.maxBytes())
+	s.budget.set(grant.maxBytes())
+	s.requests.set(grant.maxRequests())
 	s.transport = s.newTransport()
 	s.server, s.library = s.newServer(), s.newLibrary()
 	return s, nil
-}
-
-func (g Grant) maxBytes() int64 {
-	if g.MaxBytes == 0 {
-		return DefaultMaxBytes
-	}
-	return g.MaxBytes
-}
-
-func (g Grant) maxRequests() int64 {
-	if g.MaxRequests == 0 {
-		return DefaultMaxRequests
-	}
-	return int64(g.MaxRequests)
 }
 
 // Serve serves the connections to listener until that is closed, or the session

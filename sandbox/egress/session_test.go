@@ -171,6 +171,62 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 }
 
+// TestLowered: limits that are lowered hold at once, on connections that are open
+// too, and none is raised.
+func TestLowered(t *testing.T) {
+	t.Parallel()
+	const first = 1 << 20
+	goOn := make(chan struct{})
+	port := serve(t, "127.0.0.1", true, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("x", first))
+		_ = http.NewResponseController(w).Flush()
+		<-goOn
+		_, _ = io.WriteString(w, strings.Repeat("x", first))
+	})
+	resolver := &names{}
+	resolver.set("api.test", "127.0.0.1")
+	s := openAlone(t, resolver, egress.Grant{Rules: rules(t, at("api.test", port)), AllowPrivate: loopback, MaxBytes: 8 * first, MaxRequests: 3})
+	response, err := client(t, s.address, nil).Get("https://" + at("api.test", port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if _, err := io.ReadFull(response.Body, make([]byte, first)); err != nil {
+		t.Fatal(err)
+	}
+	s.Lower(egress.Grant{MaxBytes: first / 2, MaxRequests: 2})
+	s.Lower(egress.Grant{}) // which is more
+	close(goOn)
+	if rest, err := io.ReadAll(response.Body); err == nil {
+		t.Errorf("%d bytes more came", len(rest))
+	}
+	if _, body := get(t, client(t, s.address, nil), "https://"+at("api.test", port)); !strings.Contains(body, "has used up the bytes") {
+		t.Errorf("then %s", body)
+	}
+	if _, body := get(t, client(t, s.address, nil), "https://"+at("api.test", port)); !strings.Contains(body, "has made all the requests") {
+		t.Errorf("at last %s", body)
+	}
+}
+
+// TestManyInBulk: where more is carried at once than there are large buffers, all
+// of it comes.
+func TestManyInBulk(t *testing.T) {
+	t.Parallel()
+	port := serve(t, "127.0.0.1", true, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) })
+	resolver := &names{}
+	resolver.set("api.test", "127.0.0.1")
+	s := openAlone(t, resolver, egress.Grant{Rules: rules(t, at("api.test", port)), AllowPrivate: loopback})
+	var all sync.WaitGroup
+	for range 24 {
+		all.Go(func() {
+			if status, body := get(t, client(t, s.address, nil), "https://"+at("api.test", port)); status != http.StatusOK || len(body) != 1<<20 {
+				t.Errorf("%d, %d bytes", status, len(body))
+			}
+		})
+	}
+	all.Wait()
+}
+
 // TestServeEnds: it returns when the listener is closed and what was sent is
 // through, whatever a server does, and after Close at once.
 func TestServeEnds(t *testing.T) {

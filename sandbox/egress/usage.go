@@ -89,10 +89,12 @@ func (l *ledger) find(key hostPort, allowed bool) *entry {
 	return found
 }
 
-func (l *ledger) useSecret(name string) {
+func (l *ledger) useSecrets(names []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.secrets[name] = true
+	for _, name := range names {
+		l.secrets[name] = true
+	}
 }
 
 func (l *ledger) usage() Usage {

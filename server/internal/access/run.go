@@ -102,7 +102,8 @@ func (r *Run) fault(message string, err error) error {
 	return &failure.Failure{Code: failure.SandboxSetup, Message: message, Hint: "Tell the user: the server's log says why. Nothing was run.", Cause: err}
 }
 
-// watch ends the network of a run that loses any of it.
+// watch ends the network of a run that loses any of it, and lowers its limits with
+// those that are granted.
 func (r *Run) watch() {
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
@@ -115,12 +116,14 @@ func (r *Run) watch() {
 				return
 			case <-ticker.C:
 			}
-			if now, err := r.access.Of(r.skill.Skill, r.skill.Digest); err != nil || !r.effective.Within(&now.Grants) {
+			now, err := r.access.Of(r.skill.Skill, r.skill.Digest)
+			if err != nil || !r.effective.Within(&now.Grants) {
 				r.access.log.Info("a run lost its network, since what the skill is granted is less now", "skill", r.skill.Name)
 				r.revoked = true
 				r.session.Close()
 				return
 			}
+			r.session.Lower(egress.Grant{MaxBytes: now.MaxBytes, MaxRequests: now.MaxRequests})
 		}
 	})
 }

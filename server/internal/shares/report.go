@@ -113,10 +113,10 @@ func shownAs(of Directory, as sandbox.Shared) Shown {
 // there is nothing.
 func (a *Access) settle(ctx context.Context, l *loan) *ChangeSet {
 	set := &ChangeSet{Of: l.of.Path}
-	held, err := l.set.Held(ctx, Judge(l.of.Rules, l.set))
+	held, err := l.set.Held(ctx, Judge(l.of.rulesNow(), l.set))
 	if err == nil {
 		if paths := free(l.of, held); len(paths) > 0 {
-			held, err = set.apply(ctx, l.set, held, paths, Judge(l.of.Rules, l.set))
+			held, err = set.apply(ctx, l.set, held, paths, Judge(l.of.rulesNow(), l.set))
 		}
 	}
 	if err = errors.Join(l.late, err); err != nil {
@@ -156,8 +156,9 @@ func (s *ChangeSet) apply(ctx context.Context, set *changes.Set, held changes.He
 
 // free returns what of the held changes is applied without asking.
 func free(of Directory, held changes.Held) (free []string) {
+	rules := of.rulesNow()
 	for _, change := range held.Files {
-		if change.Conflict == "" && (of.Mode == Write || of.Rules.Writable(of.Prefix+change.Path, kindOf(change))) {
+		if change.Conflict == "" && (of.Mode == Write || rules.Writable(of.Prefix+change.Path, kindOf(change))) {
 			free = append(free, change.Path)
 		}
 	}

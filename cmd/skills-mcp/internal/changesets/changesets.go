@@ -72,11 +72,12 @@ func OpenSet(s *settings.Settings, store *changes.Store, id string) (*Set, error
 		return nil, err
 	}
 	target := set.Target()
-	rules, err := s.RulesIn(cmp.Or(target.Project, target.Path))
+	dir := cmp.Or(target.Project, target.Path)
+	rules, err := s.RulesIn(dir)
 	if err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
-	return &Set{set, id, func() changes.Judge { return server.Judge(rules, set) }, s}, nil
+	return &Set{set, id, func() changes.Judge { return server.Judge(rules.Granting(s.GrantedIn(dir)), set) }, s}, nil
 }
 
 // Close ends this use of the set, which stays.

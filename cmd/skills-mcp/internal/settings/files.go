@@ -17,17 +17,13 @@ func (s *Settings) PathRules(dir string) (paths.Rules, error) {
 	return paths.New(paths.Options{
 		Hidden: p.Hidden, Shown: p.Shown, Protected: p.Protected, Writable: p.Write,
 		Hooks:   project.Hooks(dir, home, append(UserGitConfigs(home), "/etc/gitconfig")...),
-		Granted: s.grantedIn(dir),
 	})
 }
 
-// grantedIn returns where in a directory of the user's skills lie that are granted
+// GrantedIn returns where in a directory of the user's skills lie that are granted
 // something now, as slash-separated paths relative to it, also with links
 // resolved.
-func (s *Settings) grantedIn(dir string) (places []string) {
-	if dir == "" {
-		return nil
-	}
+func (s *Settings) GrantedIn(dir string) (places []string) {
 	for _, granted := range s.allGrants() {
 		root, err := ExpandHome(granted.Root)
 		if granted.None() || err != nil {

@@ -151,7 +151,8 @@ func (u *Files) directories(from project.Sources) ([]server.SharedDirectory, err
 		return nil, errors.New("the project's own file has nothing of it shown")
 	}
 	mode := server.ShareMode(access)
-	all, err := u.add(nil, server.SharedDirectory{Path: found.Path, Mode: mode, Rules: rules})
+	granted := u.granted(found.Path)
+	all, err := u.add(nil, server.SharedDirectory{Path: found.Path, Mode: mode, Rules: rules, Granted: granted})
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +163,13 @@ func (u *Files) directories(from project.Sources) ([]server.SharedDirectory, err
 	if !has || err != nil {
 		return all, nil
 	}
-	return u.add(all, server.SharedDirectory{Path: related.Path, Mode: mode, Rules: rules, Prefix: server.GitPrefix})
+	return u.add(all, server.SharedDirectory{Path: related.Path, Mode: mode, Rules: rules, Granted: granted, Prefix: server.GitPrefix})
+}
+
+// granted returns what finds the skills in a directory that are granted something
+// when it is called.
+func (u *Files) granted(dir string) func() []string {
+	return func() []string { return u.settings.GrantedIn(dir) }
 }
 
 // in returns what is hidden and protected in a project, and the access to it,
@@ -221,7 +228,7 @@ func (u *Files) addShares() error {
 		if err != nil {
 			return err
 		}
-		if u.shares.Others, err = u.add(u.shares.Others, server.SharedDirectory{Path: share.Path, Mode: modeOf(share), Rules: rules}); err != nil {
+		if u.shares.Others, err = u.add(u.shares.Others, server.SharedDirectory{Path: share.Path, Mode: modeOf(share), Rules: rules, Granted: u.granted(share.Path)}); err != nil {
 			return err
 		}
 	}
@@ -249,7 +256,7 @@ func (u *Files) addFiles(files map[string][]project.Share) error {
 		if err != nil {
 			return err
 		}
-		u.shares.Others = append(u.shares.Others, server.SharedDirectory{Path: dir, Mode: modeOf(shares[0]), Rules: rules, View: view, Files: names})
+		u.shares.Others = append(u.shares.Others, server.SharedDirectory{Path: dir, Mode: modeOf(shares[0]), Rules: rules, Granted: u.granted(dir), View: view, Files: names})
 	}
 	slices.SortFunc(u.shares.Others, func(a, b server.SharedDirectory) int { return cmp.Compare(a.Path, b.Path) })
 	return nil
