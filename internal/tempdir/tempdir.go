@@ -11,6 +11,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/internal/dirlock"
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 )
 
 const (
@@ -64,7 +67,7 @@ func (d *Dir) make(base, prefix string) error {
 	if err != nil {
 		return err
 	}
-	d.lock, err = lock(unlocked)
+	d.lock, err = dirlock.Try(unlocked)
 	if err == nil {
 		d.path = filepath.Join(base, prefix+filepath.Base(unlocked)[len(unlockedPrefix+prefix):])
 		err = os.Rename(unlocked, d.path)
@@ -105,11 +108,11 @@ func Reap(base, prefix string) {
 			continue
 		}
 		info, err := entry.Info()
-		if err != nil || !info.IsDir() || !ownedByUs(info) || unlocked && time.Since(info.ModTime()) < unlockedAge {
+		if err != nil || !info.IsDir() || !filestat.Ours(info) || unlocked && time.Since(info.ModTime()) < unlockedAge {
 			continue
 		}
 		dir := filepath.Join(base, entry.Name())
-		if held, err := lock(dir); err == nil && held != nil {
+		if held, err := dirlock.Try(dir); err == nil && held != nil {
 			_ = Remove(dir)
 			held.Close()
 		}

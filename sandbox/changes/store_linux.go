@@ -13,11 +13,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/files"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/overlay"
@@ -96,7 +96,7 @@ func makePrivate(dir string) error {
 	if err != nil {
 		return stateError(err)
 	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || !ok || int(stat.Uid) != os.Geteuid() {
+	if !info.IsDir() || !filestat.Ours(info) {
 		return fmt.Errorf("%w: %s is a link, a file or another user's", ErrState, filepath.Base(dir))
 	}
 	if info.Mode().Perm()&0o077 == 0 {

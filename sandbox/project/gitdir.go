@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/pathname"
 )
 
@@ -49,7 +50,7 @@ func (p Places) GitDirectory(project string) (related Related, found bool, err e
 	} else if !namesSubmodule(dir, project) {
 		return Related{}, false, odd
 	}
-	if info, err := os.Lstat(top); err != nil || !info.IsDir() || !ownedByUs(info) || !isGitDirectory(top) {
+	if info, err := os.Lstat(top); err != nil || !info.IsDir() || !filestat.Ours(info) || !isGitDirectory(top) {
 		return Related{}, false, odd
 	}
 	if refusal := p.refused(top, true); refusal != nil {

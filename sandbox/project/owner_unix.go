@@ -8,12 +8,6 @@ import (
 	"syscall"
 )
 
-// ownedByUs reports whether a file is this user's.
-func ownedByUs(info fs.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Geteuid()
-}
-
 // chownLike gives a file the owner of another, where this process may.
 func chownLike(file *os.File, info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/pathname"
 )
 
@@ -145,7 +146,7 @@ func topOfTree(dir string) string {
 			if err != nil || !info.IsDir() && !(name == ".git" && info.Mode().IsRegular()) {
 				continue
 			}
-			if !ownedByUs(info) {
+			if !filestat.Ours(info) {
 				return ""
 			}
 			return dir

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/internal/dirlock"
 )
 
 // nobodys is a process id that no process can have.
@@ -26,7 +28,7 @@ func TestSweepLeavesWhatIsInUse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	file, err := lock(used)
+	file, err := dirlock.Try(used)
 	if err != nil {
 		t.Fatal(err)
 	}

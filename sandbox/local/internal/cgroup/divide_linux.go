@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/internal/dirlock"
 )
 
 // divideOne divides a cgroup that is this process's to divide: one around its
@@ -124,7 +126,7 @@ func divideOwn(dir string) (hierarchy, error) {
 	if err := os.Mkdir(leaf, 0o755); err != nil {
 		return nil, err
 	}
-	file, err := lock(leaf)
+	file, err := dirlock.Try(leaf)
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(leaf))
 	}

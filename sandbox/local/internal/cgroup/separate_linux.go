@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/internal/dirlock"
 )
 
 // separate are hierarchies of version 1, one for each controller; an empty
@@ -91,7 +93,7 @@ func (g *separateGroup) make(dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
-	file, err := lock(dir)
+	file, err := dirlock.Try(dir)
 	if err == nil {
 		g.locks = append(g.locks, file)
 	}

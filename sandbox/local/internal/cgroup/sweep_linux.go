@@ -2,7 +2,6 @@ package cgroup
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -10,21 +9,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-)
 
-// lock opens a cgroup and marks it as one in use. The mark goes when this
-// process does, in whatever way.
-func lock(dir string) (*os.File, error) {
-	file, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		file.Close()
-		return nil, os.NewSyscallError("flock", err)
-	}
-	return file, nil
-}
+	"github.com/skills-mcp/skills-mcp/internal/dirlock"
+)
 
 // lockTimeout is how long the last process of a server may take to die that
 // was killed while it started another one, which has the lock too until then.
@@ -53,7 +40,7 @@ func isOrphan(name string) bool {
 
 // sweepOne removes a cgroup, and reports whether nothing more can be done.
 func sweepOne(name string) bool {
-	file, err := lock(name)
+	file, err := dirlock.Try(name)
 	if err != nil {
 		return !errors.Is(err, unix.EWOULDBLOCK)
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/internal/dirlock"
 )
 
 // killFile kills all that is in a cgroup, since Linux 5.14.
@@ -45,7 +47,7 @@ func (h *unified) open(limits Limits) (_ Group, err error) {
 			err = errors.Join(err, g.Remove())
 		}
 	}()
-	if g.file, err = lock(g.dir); err != nil {
+	if g.file, err = dirlock.Try(g.dir); err != nil {
 		return nil, err
 	}
 	err = errors.Join(

@@ -1,15 +1,13 @@
-//go:build unix
-
 package process
 
 import (
 	"context"
 	"errors"
 	"os"
+	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/skills-mcp/skills-mcp/internal/dirlock"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
@@ -19,29 +17,19 @@ func lockDir(ctx context.Context, dir string, busy func() error) (release func()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, sandbox.MissingDir("changes", err)
 	}
-	file, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil, sandbox.MissingDir("changes", err)
-	}
 	for {
-		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		lock, err := dirlock.Try(dir)
 		if err == nil {
-			return func() {
-				unix.Flock(int(file.Fd()), unix.LOCK_UN) // also what a process that is being started has of it
-				file.Close()
-			}, nil
+			return func() { _ = dirlock.Release(lock) }, nil
 		}
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
-			file.Close()
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
 			return nil, sandbox.MissingDir("changes", err)
 		}
 		if err := busy(); err != nil {
-			file.Close()
 			return nil, err
 		}
 		select {
 		case <-ctx.Done():
-			file.Close()
 			return nil, ctx.Err()
 		case <-time.After(lockInterval):
 		}
