@@ -9,9 +9,6 @@ type Problem = problem.Problem
 type Severity = problem.Severity
 
 const (
-	// None is what is not reported: a rule that [Options.Strict] alone looks
-	// at. No [Problem] has it.
-	None = problem.None
 	// Warning is a fault in spite of which the skill is published.
 	Warning = problem.Warning
 	// Error is a fault that keeps a skill, or a root, out of the catalog.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 )
 
@@ -33,15 +32,9 @@ type Skill struct {
 	// Root is the index of the root that it was found in.
 	Root int
 
-	// License is the frontmatter's license, or empty.
-	License string
 	// Compatibility is the frontmatter's compatibility: a string as it
 	// stands, a map as compact JSON, or empty.
 	Compatibility string
-	// Metadata is the frontmatter's metadata, or nil. A number or a boolean
-	// is there as its author wrote it (1.0, not 1), a nested value as compact
-	// JSON.
-	Metadata map[string]string
 	// AllowedTools is the frontmatter's allowed-tools (or allowed_tools) as
 	// declared: one element for a string, one an item for a list. It is nil
 	// where the key is absent, and not nil where it is there and null, empty,
@@ -91,6 +84,6 @@ func (s *Skill) equal(other *Skill) bool {
 	return s == other || s.Dir == other.Dir && s.Entry == other.Entry && s.Path == other.Path &&
 		s.Root == other.Root && s.HasTools == other.HasTools &&
 		bytes.Equal(s.Frontmatter, other.Frontmatter) &&
-		s.Compatibility == other.Compatibility && maps.Equal(s.Metadata, other.Metadata) &&
+		s.Compatibility == other.Compatibility &&
 		slices.Equal(s.AllowedTools, other.AllowedTools) && (s.AllowedTools == nil) == (other.AllowedTools == nil)
 }

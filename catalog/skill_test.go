@@ -25,9 +25,8 @@ func TestSkillFields(t *testing.T) {
 	got := *lookup(t, c.Snapshot(), "full")
 	want := catalog.Skill{
 		Name: "full", Description: "Does it. Well.", Path: "acme/x/full", Dir: filepath.Join(dir, "full"), Entry: "SKILL.md", Root: 1,
-		License: "Apache-2.0", Compatibility: `{"python":">=3","needs":["git"]}`,
-		Metadata:     map[string]string{"author": "me", "version": "1.10", "tags": `["a",1]`},
-		AllowedTools: []string{"Bash(git:*), Read"},
+		Compatibility: `{"python":">=3","needs":["git"]}`,
+		AllowedTools:  []string{"Bash(git:*), Read"},
 		Frontmatter: []byte(`{"name":"full","description":"Does it. Well.\n","license":"Apache-2.0",` +
 			`"compatibility":{"python":">=3","needs":["git"]},"metadata":{"author":"me","version":1.1,"tags":["a",1]},` +
 			`"allowed-tools":"Bash(git:*), Read"}`),

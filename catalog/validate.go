@@ -66,16 +66,10 @@ func (v *validator) text(key string) (text string, f frontmatter.Field, found, p
 	if f.Value.IsNull() {
 		return "", f, false, false
 	}
-	text, plain = asText(f.Value)
-	return text, f, true, plain
-}
-
-// asText returns a scalar as its author wrote it, and a collection as JSON.
-func asText(value frontmatter.Value) (text string, plain bool) {
-	if text, plain = value.Scalar(); !plain {
-		text = value.JSON()
+	if text, plain = f.Value.Scalar(); !plain {
+		text = f.Value.JSON()
 	}
-	return text, plain
+	return text, f, true, plain
 }
 
 func (v *validator) description() {
@@ -98,12 +92,9 @@ func (v *validator) description() {
 }
 
 func (v *validator) license() {
-	text, f, found, plain := v.text("license")
-	if found && !plain {
+	if _, f, found, plain := v.text("license"); found && !plain {
 		v.Add("license-type", f.At, "the license is not a string")
-		return
 	}
-	v.skill.License = text
 }
 
 func (v *validator) compatibility() {
@@ -131,12 +122,10 @@ func (v *validator) metadata() {
 		v.Add("metadata-type", f.At, "metadata is not a mapping")
 		return
 	}
-	v.skill.Metadata = map[string]string{}
 	for _, entry := range f.Value.Fields() {
 		if !entry.Value.IsString() {
 			v.Add("metadata-value", entry.At, "metadata.%s is not a string", problem.Clip(entry.Key))
 		}
-		v.skill.Metadata[entry.Key], _ = asText(entry.Value)
 	}
 }
 

@@ -78,18 +78,6 @@ func (g *Grants) AnyProgram() []string {
 	return texts
 }
 
-// String returns all entries, separated by ", "; "nothing" where there are
-// none, and "everything inside the sandbox" for nil Grants.
-func (g *Grants) String() string {
-	switch {
-	case g == nil:
-		return "everything inside the sandbox"
-	case len(g.entries) == 0:
-		return "nothing"
-	}
-	return strings.Join(g.Entries(), ", ")
-}
-
 // decide answers a request that has no fault in itself.
 func (g *Grants) decide(request Request) Decision {
 	switch request.Op {

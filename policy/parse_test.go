@@ -44,14 +44,8 @@ func TestParseOfNothing(t *testing.T) {
 	if grants != nil || faults != nil || grants.Entries() != nil {
 		t.Errorf("Parse(nil) = %v, %v", grants, faults)
 	}
-	if got, want := grants.String(), "everything inside the sandbox"; got != want {
-		t.Errorf("nil Grants are %q, want %q", got, want)
-	}
-	if got, want := grant(t, "").String(), "nothing"; got != want {
-		t.Errorf("empty Grants are %q, want %q", got, want)
-	}
-	if got, want := grant(t, "Read,Bash(ls:*)").String(), "Read, Bash(ls:*)"; got != want {
-		t.Errorf("Grants are %q, want %q", got, want)
+	if empty := grant(t, ""); empty == nil || len(empty.Entries()) > 0 {
+		t.Errorf("nothing declared is %v", empty)
 	}
 }
 
@@ -136,8 +130,8 @@ func TestFaultyEntriesGrantNothing(t *testing.T) {
 func TestAFaultEndsWithItsElement(t *testing.T) {
 	t.Parallel()
 	grants, faults := policy.Parse([]string{"Bash(git log Write", "Read"})
-	if len(faults) != 1 || grants.String() != "Read" {
-		t.Errorf("%v stand, faults %v", grants, faults)
+	if entries := grants.Entries(); len(faults) != 1 || !slices.Equal(entries, []string{"Read"}) {
+		t.Errorf("%q stand, faults %v", entries, faults)
 	}
 }
 

@@ -17,12 +17,8 @@ type SharedDirectory = shares.Directory
 // ShareMode is what the operator allows in a directory.
 type ShareMode = shares.Mode
 
-// The modes, the narrowest first.
-const (
-	ShareRead   = shares.Read
-	ShareReview = shares.Review
-	ShareWrite  = shares.Write
-)
+// ShareReview has changes held.
+const ShareReview = shares.Review
 
 // Judge returns what refuses changes in a set that the rules protect from.
 func Judge(rules paths.Rules, set *changes.Set) changes.Judge { return shares.Judge(rules, set) }
