@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
-	"slices"
-	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/envname"
 	"github.com/skills-mcp/skills-mcp/internal/hosts"
 	"github.com/skills-mcp/skills-mcp/internal/secrets"
 )
@@ -154,19 +153,12 @@ var (
 	digestPattern   = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 )
 
-// ownVariables are those that the sandbox sets, and that decide which code a
-// program is made of.
-var ownVariables = []string{
-	"BASH_ENV", "ENV", "HOME", "IFS", "NODE_OPTIONS", "PATH", "PROJECT", "PYTHONPATH", "PYTHONSTARTUP", "SHELL", "SKILL_DIR", "TMPDIR", "WORKSPACE",
-	"ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO",
-}
-
 // CheckVariable checks the name of a variable in which a program finds a secret.
 func CheckVariable(text string) error {
-	switch name := strings.ToUpper(text); {
+	switch {
 	case !variablePattern.MatchString(text):
 		return fmt.Errorf("%s is no name of a variable such as API_KEY", quoted(text))
-	case slices.Contains(ownVariables, name), strings.HasPrefix(name, "LD_"), strings.HasPrefix(name, "DYLD_"):
+	case envname.Taken(text):
 		return fmt.Errorf("%s is a variable that programs start by; it holds no secret", quoted(text))
 	}
 	return nil

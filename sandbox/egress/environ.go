@@ -3,7 +3,9 @@ package egress
 import (
 	"fmt"
 	"net"
+	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/envname"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
@@ -13,38 +15,23 @@ import (
 // to trust the certificates in it; that is for runs with secrets.
 func Variables(bundle string) map[string]string {
 	const proxy = "http://" + sandbox.ProxyAddress
-	variables := map[string]string{"NODE_USE_ENV_PROXY": "1", "JAVA_TOOL_OPTIONS": javaOptions()}
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
-		variables[name] = proxy
+	set := map[string]string{envname.Node: "1", envname.Java: javaOptions()}
+	for _, name := range envname.Proxies {
+		set[name], set[strings.ToLower(name)] = proxy, proxy
 	}
-	for _, name := range []string{"NO_PROXY", "no_proxy"} {
-		variables[name] = "localhost,127.0.0.1,::1"
+	for _, name := range []string{envname.NoProxy, strings.ToLower(envname.NoProxy)} {
+		set[name] = "localhost,127.0.0.1,::1"
 	}
 	if bundle == "" {
-		return variables
+		return set
 	}
-	for _, name := range trustVariables {
-		variables[name] = bundle
+	for _, name := range envname.Trust {
+		set[name] = bundle
 	}
-	return variables
+	return set
 }
 
-// trustVariables are those by which programs find the certificates that they
-// trust.
-var trustVariables = []string{
-	"SSL_CERT_FILE",       // OpenSSL, Go, uv, Ruby
-	"REQUESTS_CA_BUNDLE",  // Python's requests
-	"PIP_CERT",            //
-	"CURL_CA_BUNDLE",      //
-	"GIT_SSL_CAINFO",      //
-	"NODE_EXTRA_CA_CERTS", // Node.js and Bun
-	"DENO_CERT",           //
-	"CARGO_HTTP_CAINFO",   //
-	"AWS_CA_BUNDLE",       //
-	"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
-}
-
-// javaOptions returns what tells Java's own clients, which read no such variable.
+// javaOptions returns what names the proxy to Java.
 func javaOptions() string {
 	host, port, _ := net.SplitHostPort(sandbox.ProxyAddress)
 	return fmt.Sprintf("-Dhttp.proxyHost=%[1]s -Dhttp.proxyPort=%[2]s -Dhttps.proxyHost=%[1]s -Dhttps.proxyPort=%[2]s -Dhttp.nonProxyHosts=localhost|127.*",

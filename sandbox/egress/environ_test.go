@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/egress"
 )
@@ -37,6 +38,17 @@ func TestVariables(t *testing.T) {
 	for name, value := range trusting {
 		if value != "/bundle.pem" {
 			t.Errorf("%s = %q", name, value)
+		}
+	}
+}
+
+// TestVariablesHoldNoSecret: no secret can take the place of what leads programs to
+// the proxy.
+func TestVariablesHoldNoSecret(t *testing.T) {
+	t.Parallel()
+	for name := range egress.Variables("/bundle.pem") {
+		if err := config.CheckVariable(name); err == nil {
+			t.Errorf("%s can hold a secret", name)
 		}
 	}
 }
