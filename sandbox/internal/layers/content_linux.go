@@ -1,11 +1,12 @@
 package layers
 
 import (
-	"errors"
 	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 )
 
 // copier copies the content of files.
@@ -28,29 +29,13 @@ func (c *copier) copy(to, from *os.File, stat *unix.Stat_t) error {
 		return ignoreEOF(err)
 	}
 	for at := int64(0); at < stat.Size; {
-		begin, end := nextData(from, at, stat.Size)
+		begin, end := filestat.NextData(from, at, stat.Size)
 		if err := copyPart(to, from, begin, end); err != nil {
 			return err
 		}
 		at = end
 	}
 	return to.Truncate(stat.Size)
-}
-
-// nextData returns the next part, before size, that is no hole.
-func nextData(file *os.File, at, size int64) (begin, end int64) {
-	begin, err := unix.Seek(int(file.Fd()), at, unix.SEEK_DATA)
-	if errors.Is(err, unix.ENXIO) {
-		return size, size
-	}
-	if err != nil {
-		return at, size // the file system does not say
-	}
-	end, err = unix.Seek(int(file.Fd()), begin, unix.SEEK_HOLE)
-	if err != nil || end <= begin {
-		end = size
-	}
-	return min(begin, size), min(end, size)
 }
 
 func copyPart(to, from *os.File, begin, end int64) error {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
@@ -127,7 +128,7 @@ func (rc *receiver) file(h header) error {
 	if limit := rc.bounds.FileBytes; limit > 0 && h.size > max(limit, rc.to.size(h.path)) {
 		return fmt.Errorf("%w: a file of %d bytes", ErrMalformed, h.size)
 	}
-	if !sparse {
+	if !filestat.Sparse {
 		if err := rc.charge(h.size); err != nil {
 			return err
 		}
@@ -171,7 +172,7 @@ func (rc *receiver) content(f *os.File, size int64) error {
 		if next.gap < 0 || next.gap > size-at || next.length > size-at-next.gap {
 			return fmt.Errorf("%w: content behind the end of a file", ErrMalformed)
 		}
-		if sparse {
+		if filestat.Sparse {
 			if err := rc.charge(next.length); err != nil {
 				return err
 			}

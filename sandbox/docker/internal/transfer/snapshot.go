@@ -226,7 +226,7 @@ func openFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 // readData reads what is no hole of the first size bytes of a file.
 func readData(f *os.File, size int64, buffer []byte, each func(offset int64, chunk []byte)) error {
 	for offset := int64(0); offset < size; {
-		from, to := nextData(f, offset, size)
+		from, to := filestat.NextData(f, offset, size)
 		for from < to {
 			n, err := f.ReadAt(buffer[:min(int64(len(buffer)), to-from)], from)
 			if n > 0 {

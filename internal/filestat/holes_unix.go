@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package transfer
+package filestat
 
 import (
 	"errors"
@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sparse reports whether holes of files take no disk space.
-const sparse = true
+// Sparse reports whether holes of files take no disk space.
+const Sparse = true
 
-// nextData returns the next part of a file that is no hole, at or behind an
+// NextData returns the next part of a file that is no hole, at or behind an
 // offset; both are size where there is none.
-func nextData(f *os.File, offset, size int64) (from, to int64) {
+func NextData(f *os.File, offset, size int64) (from, to int64) {
 	from, err := f.Seek(offset, unix.SEEK_DATA)
 	if errors.Is(err, unix.ENXIO) {
 		return size, size
@@ -24,7 +24,7 @@ func nextData(f *os.File, offset, size int64) (from, to int64) {
 	}
 	to, err = f.Seek(from, unix.SEEK_HOLE)
 	if err != nil || to <= from {
-		return from, size
+		return min(from, size), size
 	}
 	return min(from, size), min(to, size)
 }
