@@ -12,6 +12,7 @@ package paths
 
 import (
 	"fmt"
+	"slices"
 )
 
 // Kind is how a path changes.
@@ -211,10 +212,5 @@ func (r Rules) Writable(path string, kind Kind) bool {
 	if _, protected := r.Protected(path, kind); protected {
 		return false
 	}
-	for _, g := range r.writable {
-		if g.matchExact(path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.writable, func(g glob) bool { return g.matchExact(path) })
 }
