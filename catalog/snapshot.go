@@ -1,6 +1,9 @@
 package catalog
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"slices"
+)
 
 // Snapshot is one consistent state of the catalog. It is immutable and safe
 // for concurrent use.
@@ -32,15 +35,7 @@ func (s *Snapshot) Problems() []Problem { return s.problems }
 // sameSkills reports whether both publish the same skills with the same
 // frontmatter.
 func (s *Snapshot) sameSkills(other *Snapshot) bool {
-	if len(s.skills) != len(other.skills) {
-		return false
-	}
-	for i, skill := range s.skills {
-		if !skill.equal(other.skills[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(s.skills, other.skills, (*Skill).equal)
 }
 
 // dirs returns the directories of the skills.
@@ -56,14 +51,11 @@ func (s *Snapshot) dirs() map[string]bool {
 // changed.
 func changedEntries(before, after *Snapshot) []string {
 	var entries []string
-	for _, skill := range before.skills {
-		if now := after.byName[skill.Name]; now == nil || !now.equal(skill) {
-			entries = append(entries, filepath.Join(skill.Dir, skill.Entry))
-		}
-	}
-	for _, skill := range after.skills {
-		if was := before.byName[skill.Name]; was == nil || !was.equal(skill) {
-			entries = append(entries, filepath.Join(skill.Dir, skill.Entry))
+	for _, pair := range [][2]*Snapshot{{before, after}, {after, before}} {
+		for _, skill := range pair[0].skills {
+			if other := pair[1].byName[skill.Name]; other == nil || !other.equal(skill) {
+				entries = append(entries, filepath.Join(skill.Dir, skill.Entry))
+			}
 		}
 	}
 	return entries

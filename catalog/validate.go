@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ func (v *validator) description() {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case !found || trimmed == "":
-		v.Add("description-missing", orFirstLine(f.At), "there is no description")
+		v.Add("description-missing", cmp.Or(f.At, firstLine), "there is no description")
 		return
 	case !plain:
 		v.Add("description-missing", f.At, "the description is not a string")
@@ -155,10 +156,5 @@ func (v *validator) otherKeys() {
 	}
 }
 
-// orFirstLine places a problem with what is not there.
-func orFirstLine(at problem.Position) problem.Position {
-	if at.Line == 0 {
-		return problem.At(1, 1)
-	}
-	return at
-}
+// firstLine is where a problem with what is not there is placed.
+var firstLine = problem.At(1, 1)

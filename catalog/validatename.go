@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,7 +18,7 @@ func (v *validator) name(dirName string) {
 	name := strings.TrimSpace(text)
 	switch {
 	case !found || name == "":
-		v.Add("name-missing", orFirstLine(f.At), "there is no name")
+		v.Add("name-missing", cmp.Or(f.At, firstLine), "there is no name")
 		return
 	case !plain:
 		v.Add("name-missing", f.At, "the name is not a string")

@@ -40,7 +40,7 @@ func parseCommandPattern(text string) (p commandPattern, fault string) {
 	}
 	last := p.words[len(p.words)-1]
 	switch {
-	case last.any && !hasAny(p.words[:len(p.words)-1]):
+	case last.any && !slices.ContainsFunc(p.words[:len(p.words)-1], func(w word) bool { return w.any }):
 		// With another lone asterisk before it, a last one is one or more
 		// arguments like that; alone, it is none or more.
 		p.words, p.open = p.words[:len(p.words)-1], true
@@ -55,15 +55,6 @@ func parseCommandPattern(text string) (p commandPattern, fault string) {
 	}
 	markSkillPaths(p.words)
 	return p, ""
-}
-
-func hasAny(words []word) bool {
-	for _, w := range words {
-		if w.any {
-			return true
-		}
-	}
-	return false
 }
 
 // runsAny reports whether the pattern leaves open what its program runs: none

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,11 +74,9 @@ func deny(rule, reason, hint string) Decision {
 
 // listed allows what these entries grant; an entry is named once.
 func listed(entries ...*entry) Decision {
-	seen := make(map[*entry]bool, len(entries))
 	var texts []string
 	for _, e := range entries {
-		if !seen[e] {
-			seen[e] = true
+		if !slices.Contains(texts, e.text) {
 			texts = append(texts, e.text)
 		}
 	}

@@ -52,15 +52,11 @@ func toolForms(argv []string) [][]string {
 // it. Only wrappers without flags are taken off: a flag can change what runs,
 // and `command -v` runs nothing.
 func shellForms(argv []string) [][]string {
-	forms := [][]string{argv}
-	for {
-		inner := unwrap(argv)
-		if inner == nil {
-			return forms
-		}
-		forms = append(forms, inner)
-		argv = inner
+	var forms [][]string
+	for ; argv != nil; argv = unwrap(argv) {
+		forms = append(forms, argv)
 	}
+	return forms
 }
 
 // unwrap takes one wrapper off, or returns nil.

@@ -238,12 +238,7 @@ func (g *Grants) forCommand(at location, forms ...[]string) *entry {
 }
 
 func (g *Grants) has(f family) bool {
-	for _, e := range g.entries {
-		if e.family == f {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.entries, func(e *entry) bool { return e.family == f })
 }
 
 // hint says what the skill does allow, and then the advice.

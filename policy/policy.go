@@ -96,7 +96,7 @@ type Policy struct {
 // every mode and with any grants. Decide may be called concurrently.
 func (p Policy) Decide(grants *Grants, request Request) Decision {
 	if fault := request.fault(); fault != nil {
-		return deny(fault.rule, fault.reason, fault.hint)
+		return *fault
 	}
 	if grants == nil {
 		return allow(ruleDefault, "The skill declares no allowed-tools.")

@@ -54,12 +54,9 @@ type Request struct {
 	Tool string
 }
 
-// requestFault says why a request cannot be run whatever the grants are.
-type requestFault struct{ rule, reason, hint string }
-
-// fault checks the request in itself. It returns nil where there is something
-// to decide.
-func (r Request) fault() *requestFault {
+// fault checks the request in itself, and denies what cannot be run whatever the
+// grants are. It returns nil where there is something to decide.
+func (r Request) fault() *Decision {
 	switch r.Op {
 	case OpRead:
 		return pathFault(r.Path)
@@ -97,14 +94,13 @@ func (r Request) shownPath() string {
 	return path.Join(r.Dir, r.Path)
 }
 
-func malformed(reason, hint string) *requestFault {
-	return &requestFault{ruleMalformed, reason, hint}
+func malformed(reason, hint string) *Decision {
+	return new(deny(ruleMalformed, reason, hint))
 }
 
-func pathFault(name string) *requestFault {
+func pathFault(name string) *Decision {
 	if len(name) > maxPathBytes {
-		return &requestFault{ruleTooLong,
-			fmt.Sprintf("The path has %d bytes; the limit is %d.", len(name), maxPathBytes), "Give a shorter path."}
+		return new(deny(ruleTooLong, fmt.Sprintf("The path has %d bytes; the limit is %d.", len(name), maxPathBytes), "Give a shorter path."))
 	}
 	if !cleanRelative(name) {
 		return malformed(fmt.Sprintf("The path %s is not a clean relative path.", quote(name)),
@@ -113,7 +109,7 @@ func pathFault(name string) *requestFault {
 	return nil
 }
 
-func argvFault(argv []string) *requestFault {
+func argvFault(argv []string) *Decision {
 	for _, argument := range argv {
 		if strings.ContainsRune(argument, 0) {
 			return malformed("An argument has a NUL byte in it.", "Pass binary data on stdin or in a file.")
@@ -122,12 +118,11 @@ func argvFault(argv []string) *requestFault {
 	return nil
 }
 
-func commandFault(command string) *requestFault {
+func commandFault(command string) *Decision {
 	switch {
 	case len(command) > maxCommandBytes:
-		return &requestFault{ruleTooLong,
-			fmt.Sprintf("The command has %d bytes; the limit is %d.", len(command), maxCommandBytes),
-			"Put it into a script of the skill, or pass data on stdin."}
+		return new(deny(ruleTooLong, fmt.Sprintf("The command has %d bytes; the limit is %d.", len(command), maxCommandBytes),
+			"Put it into a script of the skill, or pass data on stdin."))
 	case strings.ContainsRune(command, 0):
 		return malformed("The command has a NUL byte in it.", "Remove the NUL byte.")
 	case strings.TrimSpace(command) == "":

@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // scanner splits one element of a declaration into entries.
 type scanner struct {
@@ -38,12 +41,12 @@ func (s *scanner) next() bool {
 	}
 	// Whatever follows without a separator belongs to the entry and spoils it.
 	if tail := scanTail(start, end); tail > end {
-		s.fault = firstOf(s.fault, "a parenthesis or text where a space or comma should be")
+		s.fault = cmp.Or(s.fault, "a parenthesis or text where a space or comma should be")
 		end = tail
 	}
 	s.text, s.rest = start[:end], start[end:]
 	if s.name == "" {
-		s.fault = firstOf(s.fault, "no name before the parenthesis")
+		s.fault = cmp.Or(s.fault, "no name before the parenthesis")
 	}
 	return true
 }
@@ -113,18 +116,8 @@ func parenthesis(text string) int {
 
 // entry compiles what next found.
 func (s *scanner) entry() (e *entry, fault string) {
-	if fault = firstOf(textFault(s.text), s.fault); fault != "" {
+	if fault = cmp.Or(textFault(s.text), s.fault); fault != "" {
 		return nil, fault
 	}
 	return newEntry(s.text, s.name, s.pattern, s.hasPattern)
-}
-
-// firstOf returns the first fault that is one.
-func firstOf(faults ...string) string {
-	for _, fault := range faults {
-		if fault != "" {
-			return fault
-		}
-	}
-	return ""
 }

@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/skills-mcp/skills-mcp/internal/ignored"
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
 
 // Bounds of what is read of a skill, and of what is told of it.
@@ -207,11 +209,11 @@ func (f *finder) readUnnamed(name string) {
 
 // note adds what is not followed.
 func (f *finder) note(source Source, text string) {
-	note := Note{Source: source, Text: text}
-	if len(f.found.Notes) < maxNotes && !slices.Contains(f.found.Notes, note) {
-		f.found.Notes = append(f.found.Notes, note)
-	}
+	f.found.Notes = union(maxNotes, f.found.Notes, Note{Source: source, Text: text})
 }
+
+// shown quotes what a file says, for a note.
+func shown(text string) string { return strconv.Quote(truncate.After(text, 80)) }
 
 // needs returns what was found. What is declared for all programs takes the
 // place of what they import, and what texts tell to install.
@@ -242,10 +244,12 @@ func (f *finder) merged(declared, inferred gathered) (all []Requirement) {
 	for _, r := range declared.all {
 		all = join(all, r, func(same Requirement) bool { return same.Text == r.Text })
 	}
-	// A guess of which the name is stated elsewhere is none.
-	slices.SortStableFunc(inferred.all, func(a, b Requirement) int { return boolOrder(a.Import != "", b.Import != "") })
-	for _, r := range inferred.all {
-		all = join(all, r, func(same Requirement) bool { return same.Name == r.Name })
+	for _, imported := range []bool{false, true} { // a guess of which the name is stated elsewhere is none
+		for _, r := range inferred.all {
+			if (r.Import != "") == imported {
+				all = join(all, r, func(same Requirement) bool { return same.Name == r.Name })
+			}
+		}
 	}
 	slices.SortFunc(all, func(a, b Requirement) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Text, b.Text)) })
 	if asked := len(all) + declared.more + inferred.more; asked > maxRequirements {
@@ -255,16 +259,6 @@ func (f *finder) merged(declared, inferred gathered) (all []Requirement) {
 		all = all[:maxRequirements]
 	}
 	return all
-}
-
-func boolOrder(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // gathered are requirements in the order in which files ask for them. A skill
@@ -306,14 +300,15 @@ func join(all []Requirement, r Requirement, same func(Requirement) bool) []Requi
 
 // join adds what another one says of the same package.
 func (r *Requirement) join(other Requirement) {
-	for _, source := range other.Sources {
-		if len(r.Sources) < maxSources && !slices.Contains(r.Sources, source) {
-			r.Sources = append(r.Sources, source)
+	r.Sources, r.Hashes = union(maxSources, r.Sources, other.Sources...), union(maxHashes, r.Hashes, other.Hashes...)
+}
+
+// union adds to a list what is not in it, up to a length.
+func union[T comparable](most int, list []T, others ...T) []T {
+	for _, other := range others {
+		if len(list) < most && !slices.Contains(list, other) {
+			list = append(list, other)
 		}
 	}
-	for _, hash := range other.Hashes {
-		if len(r.Hashes) < maxHashes && !slices.Contains(r.Hashes, hash) {
-			r.Hashes = append(r.Hashes, hash)
-		}
-	}
+	return list
 }

@@ -78,9 +78,7 @@ func hint(to *[]Hint, name string, declared bool, source Source) {
 	}
 	known := &(*to)[i]
 	known.Declared = known.Declared || declared
-	if len(known.Sources) < maxSources && !slices.Contains(known.Sources, source) {
-		known.Sources = append(known.Sources, source)
-	}
+	known.Sources = union(maxSources, known.Sources, source)
 }
 
 // variableName is what may be the name of one in frontmatter.

@@ -2,6 +2,7 @@ package needs
 
 import (
 	_ "embed" // the tables
+	"slices"
 	"strings"
 	"sync"
 )
@@ -43,14 +44,7 @@ var namespaces = []string{"google", "google.cloud", "azure", "azure.ai", "azure.
 
 // isNamespace reports whether what is imported from a module may be a package
 // of its own.
-func isNamespace(module string) bool {
-	for _, namespace := range namespaces {
-		if module == namespace {
-			return true
-		}
-	}
-	return false
-}
+func isNamespace(module string) bool { return slices.Contains(namespaces, module) }
 
 // packageOf returns the package that has a module, and whether that is known. If
 // it is not, the package may have the module's name, or not.
@@ -59,11 +53,11 @@ func packageOf(module string) (name string, known bool) {
 		if name, known := knownModules()[part]; known {
 			return name, true
 		}
-		if at := strings.LastIndexByte(part, '.'); at >= 0 && isNamespace(part[:at]) {
+		above := part[:max(strings.LastIndexByte(part, '.'), 0)]
+		if isNamespace(above) {
 			return strings.ReplaceAll(part, ".", "-"), false
 		}
-		at := strings.LastIndexByte(part, '.')
-		part = part[:max(at, 0)]
+		part = above
 	}
 	top, _, _ := strings.Cut(module, ".")
 	return top, false

@@ -144,10 +144,8 @@ func Decide(configured Configured, skill Skill) Effective {
 // goes on: its hosts and secrets.
 func (g *Grants) Within(others *Grants) bool {
 	rules := others.Network()
-	for _, rule := range g.Network() {
-		if !hosts.Allow(rules, rule) {
-			return false
-		}
+	if slices.ContainsFunc(g.Network(), func(rule hosts.Rule) bool { return !hosts.Allow(rules, rule) }) {
+		return false
 	}
 	for _, private := range g.AllowPrivate {
 		if !slices.ContainsFunc(others.AllowPrivate, func(other netip.Prefix) bool {

@@ -45,12 +45,14 @@ func gitDirectories(n name, kind Kind) (reason string, protected bool) {
 			if isBareName(s) && (kind == Unknown || kind == Deleted || kind == Link) {
 				return reasonGitLink, true
 			}
-		case (s.is(".git") || isBareName(s)) && !inGit(tail, kind):
+		case isGit(s) && !inGit(tail, kind):
 			return reasonGit, true
 		}
 	}
 	return "", false
 }
+
+func isGit(s segment) bool { return s.is(".git") || isBareName(s) }
 
 func isBareName(s segment) bool {
 	return slices.ContainsFunc(s, func(form string) bool { return strings.HasSuffix(form, ".git") })
@@ -58,13 +60,9 @@ func isBareName(s segment) bool {
 
 // inGit reports whether a path in a git directory may change.
 func inGit(tail name, kind Kind) bool {
-	if kind == Unknown || kind == Link || kind == Mode {
+	odd := func(s segment) bool { return !s.plain() || strings.HasSuffix(s[0], ".lock") }
+	if kind == Unknown || kind == Link || kind == Mode || slices.ContainsFunc(tail, odd) {
 		return false
-	}
-	for _, s := range tail {
-		if !s.plain() || strings.HasSuffix(s[0], ".lock") {
-			return false
-		}
 	}
 	top, below := tail[0][0], tail[1:]
 	switch {
@@ -112,10 +110,8 @@ func inObjects(below name, kind Kind) bool {
 // and what is in it begins does not show, since its name may have slashes: it
 // is enough that one reading allows it, but no name may be dangerous in any.
 func inModules(below name, kind Kind) bool {
-	for _, s := range below {
-		if slices.Contains(gitDangers, s[0]) {
-			return false
-		}
+	if slices.ContainsFunc(below, func(s segment) bool { return slices.Contains(gitDangers, s[0]) }) {
+		return false
 	}
 	for i := 1; i < len(below); i++ {
 		if inGit(below[i:], kind) {
@@ -130,10 +126,8 @@ func inModules(below name, kind Kind) bool {
 // else git looks for at the top.
 func bareRepository(n name, kind Kind) (reason string, protected bool) {
 	last := len(n) - 1
-	for _, s := range n[:last] {
-		if s.is(".git") || isBareName(s) {
-			return "", false
-		}
+	if slices.ContainsFunc(n[:last], isGit) {
+		return "", false
 	}
 	switch {
 	case n[last].is("head"):

@@ -2,6 +2,7 @@ package paths
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -76,10 +77,8 @@ func anyMatch(globs []glob, n name) bool {
 				path += "/"
 			}
 			path += form(s)
-			for _, g := range globs {
-				if g.matchExact(path) {
-					return true
-				}
+			if slices.ContainsFunc(globs, func(g glob) bool { return g.matchExact(path) }) {
+				return true
 			}
 		}
 	}

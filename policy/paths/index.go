@@ -3,7 +3,6 @@ package paths
 import (
 	"bytes"
 	"encoding/binary"
-	"iter"
 	"slices"
 )
 
@@ -11,15 +10,8 @@ import (
 // depending on what it holds: see [GitIndexFault].
 func GitIndex(path string) bool {
 	_, found := anyReading(path, func(n name) (string, bool) {
-		if len(n) < 2 || !n[len(n)-1].is("index") {
-			return "", false
-		}
-		for _, s := range n[:len(n)-1] {
-			if s.is(".git") || isBareName(s) {
-				return "", true
-			}
-		}
-		return "", false
+		last := len(n) - 1
+		return "", last > 0 && n[last].is("index") && slices.ContainsFunc(n[:last], isGit)
 	})
 	return found
 }
@@ -63,14 +55,7 @@ func GitIndexFault(content []byte) (reason string, refused bool) {
 // read, see [GitIndexFault] for those of programs. What stands in a commit that
 // no index shows is not found.
 func (r Rules) GitIndexChange(before, after []byte) (reason string, refused bool) {
-	tracked := map[string][]byte{}
-	for path, object := range indexPaths(before) {
-		tracked[path] = append(tracked[path], object...)
-	}
-	now := map[string][]byte{}
-	for path, object := range indexPaths(after) {
-		now[path] = append(now[path], object...)
-	}
+	tracked, now := trackedBy(before), trackedBy(after)
 	changed := ""
 	note := func(path string, kind Kind) {
 		if why, protected := r.Protected(path, kind); protected && (changed == "" || path < changed) {
@@ -95,19 +80,20 @@ func (r Rules) GitIndexChange(before, after []byte) (reason string, refused bool
 	return "tracks another state of " + changed + ", which " + reason, true
 }
 
-// indexPaths yields the paths of an index, each with what it stands for, as far
+// trackedBy returns the paths of an index, each with what it stands for, as far
 // as it can be read.
-func indexPaths(content []byte) iter.Seq2[string, []byte] {
-	return func(yield func(string, []byte) bool) {
-		entries, count, ok := openIndex(content)
-		for i := uint32(0); ok && i < count; i++ {
-			head := entries.rest
-			var path string
-			if path, ok = entries.next(); ok && !yield(path, slices.Concat(head[24:28], head[40:indexFixedBytes-2])) {
-				return // mode and object
-			}
+func trackedBy(content []byte) map[string][]byte {
+	tracked := map[string][]byte{}
+	entries, count, ok := openIndex(content)
+	for i := uint32(0); ok && i < count; i++ {
+		head := entries.rest
+		var path string
+		if path, ok = entries.next(); ok {
+			mode, object := head[24:28], head[40:indexFixedBytes-2]
+			tracked[path] = append(append(tracked[path], mode...), object...)
 		}
 	}
+	return tracked
 }
 
 // openIndex reads the head of an index.
@@ -122,12 +108,7 @@ func openIndex(content []byte) (entries indexEntries, count uint32, ok bool) {
 
 func leadsIntoGit(path string) bool {
 	_, found := anyReading(path, func(n name) (string, bool) {
-		for _, s := range n {
-			if s.is(".git") {
-				return "", true
-			}
-		}
-		return "", false
+		return "", slices.ContainsFunc(n, func(s segment) bool { return s.is(".git") })
 	})
 	return found
 }

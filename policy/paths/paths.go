@@ -216,10 +216,5 @@ func (r Rules) Writable(path string, kind Kind) bool {
 	if _, protected := r.Protected(path, kind); protected {
 		return false
 	}
-	for _, g := range r.writable {
-		if g.matchExact(path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.writable, func(g glob) bool { return g.matchExact(path) })
 }
