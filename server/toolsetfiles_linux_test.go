@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/policy/paths"
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
@@ -202,11 +203,11 @@ func TestToolsetHeedsGrants(t *testing.T) {
 	t.Parallel()
 	var granted atomic.Bool
 	f := filesFixture(t, func(opts *server.Options) {
-		opts.Shares.Project[0].Granted = func() []string {
+		opts.Shares.Project[0].Rules = func() (rules paths.Rules) {
 			if granted.Load() {
-				return []string{"skills/weather"}
+				rules = rules.With(paths.Places{Granted: []string{"skills/weather"}})
 			}
-			return nil
+			return rules
 		}
 	}, map[string]string{"skills/weather/run.sh": "fetch\n"}, "project=write")
 	c := f.connect(t)

@@ -79,5 +79,5 @@ func lent(t testing.TB, dir string, mode server.ShareMode, rules paths.Rules) se
 	view, err := project.NewView(project.ViewOptions{Dir: dir, Base: t.TempDir(), Hidden: rules.Hidden})
 	must(t, err)
 	t.Cleanup(func() { _ = view.Close() })
-	return server.SharedDirectory{Path: dir, Mode: mode, View: view, Rules: rules}
+	return server.SharedDirectory{Path: dir, Mode: mode, View: view, Rules: func() paths.Rules { return rules }}
 }

@@ -24,10 +24,7 @@ func readCommand(ctx context.Context, text string) (string, error) {
 	if err != nil {
 		return "", errUnreadable // it was parsed before
 	}
-	program, err := expandHome(argv[0])
-	if err == nil {
-		program, err = exec.LookPath(program)
-	}
+	program, err := findProgram(argv[0])
 	if err != nil {
 		return "", &fault{NotFound, "there is no such program", "Install it, or name another source."}
 	}
@@ -54,6 +51,18 @@ func readCommand(ctx context.Context, text string) (string, error) {
 		return "", &fault{SourceFailed, "the program cannot be run", "Run it in a terminal to see why."}
 	}
 	return withoutLineEnd(written.text.String()), nil
+}
+
+// findProgram returns the absolute path of a program.
+func findProgram(name string) (string, error) {
+	name, err := expandHome(name)
+	if err == nil {
+		name, err = exec.LookPath(name)
+	}
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(name)
 }
 
 // outside returns the directory in which a program is run: the user's own, or

@@ -70,6 +70,33 @@ func (s Source) String() string { return string(s.kind) + ":" + s.text }
 // a source.
 func (s Source) Kind() string { return string(s.kind) }
 
+// File returns the absolute path of the file that holds the value, or nothing.
+func (s Source) File() string {
+	if s.kind != file {
+		return ""
+	}
+	path, _ := expandHome(s.text) // without a home it is not read
+	return path
+}
+
+// Runs returns the absolute paths that are run or named where a value is read: by
+// changing what is there one could have the user run something else.
+func (s Source) Runs() (files []string) {
+	if s.kind != command {
+		return nil
+	}
+	argv, _ := words(s.text)
+	for i, word := range argv {
+		if i == 0 {
+			word, _ = findProgram(word)
+		}
+		if filepath.IsAbs(word) {
+			files = append(files, word)
+		}
+	}
+	return files
+}
+
 func isControl(c rune) bool { return c < ' ' || c >= 0x7f && c < 0xa0 }
 
 func checkVariable(name string) error {

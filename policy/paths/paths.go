@@ -63,6 +63,16 @@ type Options struct {
 	Hooks []string
 }
 
+// Places are such paths, not patterns, of what depends on what the user granted.
+type Places struct {
+	// Secrets are files that hold values of secrets: programs do not see them.
+	Secrets []string
+	// Granted are skills that were granted something, which another skill would
+	// have by changing them, Own what this program goes by and Run what it runs for
+	// the user: no change set changes them.
+	Granted, Own, Run []string
+}
+
 // Rules are the built-in rules and those of a configuration. The zero Rules are
 // the built-in ones. They may be used from many goroutines.
 type Rules struct {
@@ -74,6 +84,7 @@ type Rules struct {
 type place struct {
 	name
 	reason string
+	hidden bool
 }
 
 // New returns the rules with these options; an error names the pattern that is
@@ -99,22 +110,25 @@ func New(options Options) (Rules, error) {
 			*list.to = append(*list.to, g)
 		}
 	}
-	r.addPlaces(options.Hooks, reasonHooks)
+	r.addPlaces(options.Hooks, place{reason: reasonHooks})
 	return r, nil
 }
 
-// Granting returns the rules where skills at these paths, as in Options.Hooks, are
-// granted something, which another skill would have by changing them.
-func (r Rules) Granting(paths []string) Rules {
+// With returns the rules with further places. These stay as they are.
+func (r Rules) With(p Places) Rules {
 	r.places = slices.Clip(r.places)
-	r.addPlaces(paths, reasonGranted)
+	r.addPlaces(p.Secrets, place{reason: reasonSecret, hidden: true})
+	r.addPlaces(p.Granted, place{reason: reasonGranted})
+	r.addPlaces(p.Own, place{reason: reasonOwn})
+	r.addPlaces(p.Run, place{reason: reasonRun})
 	return r
 }
 
-func (r *Rules) addPlaces(paths []string, reason string) {
+func (r *Rules) addPlaces(paths []string, like place) {
 	for _, path := range paths {
-		if n, ok := parse(path, false); ok && len(n) > 0 {
-			r.places = append(r.places, place{n, reason})
+		var ok bool
+		if like.name, ok = parse(path, false); ok && len(like.name) > 0 {
+			r.places = append(r.places, like)
 		}
 	}
 }
@@ -132,6 +146,9 @@ func (r Rules) placeOf(n name, leads bool) (reason string, found bool) {
 const (
 	reasonHooks      = "runs code when git is used"
 	reasonGranted    = "is of a skill that is granted something"
+	reasonSecret     = "holds a secret that a skill is granted"
+	reasonOwn        = "is what skills-mcp itself goes by, or records in"
+	reasonRun        = "is run for the user when a secret is read"
 	reasonMalformed  = "is no path in the directory"
 	reasonConfigured = "is named in the configuration"
 )
@@ -145,6 +162,11 @@ func (r Rules) Hidden(path string) (reason string, hidden bool) {
 func (r Rules) hides(n name) (reason string, hidden bool) {
 	if anyMatch(r.hidden, n) {
 		return reasonConfigured, true
+	}
+	for _, p := range r.places {
+		if p.hidden && len(p.name) <= len(n) && p.agrees(n) {
+			return p.reason, true
+		}
 	}
 	reason, hidden = hiddenRules.match(n)
 	if hidden && anyMatch(r.shown, n) {

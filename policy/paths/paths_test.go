@@ -395,15 +395,17 @@ func BenchmarkHidden(b *testing.B) {
 }
 
 // TestPlaces: where git finds hooks, and skills lie that are granted something,
-// nothing changes, in whatever case of letters,
-// and what leads there does not go.
+// and at what this program goes by and runs, nothing changes, in whatever case of
+// letters, and what leads there does not go. Secrets are not seen either.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	rules, err := paths.New(paths.Options{Hooks: []string{"tools/hooks", "[x]", "/absolute", "../up", "", "."}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules = rules.Granting([]string{"skills/weather"})
+	rules = rules.With(paths.Places{
+		Granted: []string{"skills/weather"}, Own: []string{"conf/skills.yaml"}, Run: []string{"bin/read-key"}, Secrets: []string{"keys/token"},
+	})
 	for _, test := range []struct {
 		path      string
 		kind      paths.Kind
@@ -413,9 +415,15 @@ func TestPlaces(t *testing.T) {
 		{"tools", paths.Deleted, true}, {"tools", paths.Link, true}, {"tools", paths.Mode, false}, {"tools/a", paths.Added, false},
 		{"tools/hooks2", paths.Added, false}, {"a/tools/hooks", paths.Added, false}, {"[x]", paths.Added, true}, {"x", paths.Added, false},
 		{"skills/weather/run.sh", paths.Modified, true}, {"Skills/Weather", paths.Link, true}, {"skills", paths.Deleted, true}, {"skills/other/run.sh", paths.Added, false},
+		{"conf/Skills.YAML", paths.Modified, true}, {"conf", paths.Deleted, true}, {"bin/read-key", paths.Mode, true}, {"keys/token", paths.Modified, true}, {"keys", paths.Link, true},
 	} {
 		if reason, protected := rules.Protected(test.path, test.kind); protected != test.protected {
 			t.Errorf("%s, kind %d: %q", test.path, test.kind, reason)
+		}
+	}
+	for path, want := range map[string]bool{"keys/token": true, "Keys/TOKEN": true, "keys": false, "keys/token2": false, "conf/skills.yaml": false} {
+		if reason, hidden := rules.Hidden(path); hidden != want {
+			t.Errorf("%s is hidden: %t, %s", path, hidden, reason)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (l *loan) protects(at Place, created bool) error {
 	if created {
 		change.Kind = changes.Added
 	}
-	reason := Judge(at.rulesNow(), l.set)(at.Inside, change)
+	reason := Judge(at.Rules(), l.set)(at.Inside, change)
 	if reason == "" && len(at.Files) > 0 && !slices.Contains(at.Files, at.Inside) {
 		reason = "is none of the files that are shared of its directory"
 	}

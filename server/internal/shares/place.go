@@ -74,7 +74,7 @@ const hintHidden = "Do without, or ask the user for what is needed of it, or to 
 // hidden is the failure of a path that programs do not see, by its name or by
 // what the directory has there; nil for others.
 func (p Place) hidden(masked []project.Masked) error {
-	if reason, hidden := p.Rules.Hidden(p.Prefix + p.Inside); hidden && p.Inside != "." {
+	if reason, hidden := p.Rules().Hidden(p.Prefix + p.Inside); hidden && p.Inside != "." {
 		return p.notShown(p.Inside, reason)
 	}
 	at := slices.IndexFunc(masked, func(m project.Masked) bool {

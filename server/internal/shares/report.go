@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/policy/paths"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
 	"github.com/skills-mcp/skills-mcp/sandbox/project"
@@ -113,10 +114,11 @@ func shownAs(of Directory, as sandbox.Shared) Shown {
 // there is nothing.
 func (a *Access) settle(ctx context.Context, l *loan) *ChangeSet {
 	set := &ChangeSet{Of: l.of.Path}
-	held, err := l.set.Held(ctx, Judge(l.of.rulesNow(), l.set))
+	rules := l.of.Rules()
+	held, err := l.set.Held(ctx, Judge(rules, l.set))
 	if err == nil {
-		if paths := free(l.of, held); len(paths) > 0 {
-			held, err = set.apply(ctx, l.set, held, paths, Judge(l.of.rulesNow(), l.set))
+		if freed := free(l.of, rules, held); len(freed) > 0 {
+			held, err = set.apply(ctx, l.set, held, freed, Judge(rules, l.set))
 		}
 	}
 	if err = errors.Join(l.late, err); err != nil {
@@ -155,8 +157,7 @@ func (s *ChangeSet) apply(ctx context.Context, set *changes.Set, held changes.He
 }
 
 // free returns what of the held changes is applied without asking.
-func free(of Directory, held changes.Held) (free []string) {
-	rules := of.rulesNow()
+func free(of Directory, rules paths.Rules, held changes.Held) (free []string) {
 	for _, change := range held.Files {
 		if change.Conflict == "" && (of.Mode == Write || rules.Writable(of.Prefix+change.Path, kindOf(change))) {
 			free = append(free, change.Path)

@@ -15,7 +15,7 @@ type Set struct {
 }
 
 // judge returns the judge of one look at the set.
-func (s *Set) judge() changes.Judge { return Judge(s.of.rulesNow(), s.set) }
+func (s *Set) judge() changes.Judge { return Judge(s.of.Rules(), s.set) }
 
 // Open opens the change set of an id, in whatever state it is. Sets of other
 // directories than those that are lent are unknown, and so are all where

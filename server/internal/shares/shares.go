@@ -55,25 +55,15 @@ type Directory struct {
 	Path string
 	Mode Mode
 	View View
-	// Rules say what is protected, and what is applied without asking.
-	Rules paths.Rules
-	// Granted returns, as paths that rules judge, where skills lie that are granted
-	// something at that moment; they are protected too. If nil, there are none.
-	Granted func() []string
+	// Rules returns what is hidden and protected now, and what is applied without
+	// asking. It is called by several goroutines.
+	Rules func() paths.Rules
 	// Prefix comes before paths in it when rules judge them: [GitPrefix] of a git
 	// directory by itself, else nothing.
 	Prefix string
 	// Files are the names of the only files in it that programs see, for a view
 	// of single files; else empty.
 	Files []string
-}
-
-// rulesNow returns the rules with what is granted at this moment.
-func (d Directory) rulesNow() paths.Rules {
-	if d.Granted == nil {
-		return d.Rules
-	}
-	return d.Rules.Granting(d.Granted())
 }
 
 // Options are what is lent.

@@ -77,7 +77,8 @@ func OpenSet(s *settings.Settings, store *changes.Store, id string) (*Set, error
 	if err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
-	return &Set{set, id, func() changes.Judge { return server.Judge(rules.Granting(s.GrantedIn(dir)), set) }, s}, nil
+	rules = rules.With(s.PlacesIn(dir))
+	return &Set{set, id, func() changes.Judge { return server.Judge(rules, set) }, s}, nil
 }
 
 // Close ends this use of the set, which stays.

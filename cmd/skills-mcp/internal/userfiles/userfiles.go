@@ -143,7 +143,7 @@ func (u *Files) directories(from project.Sources) ([]server.SharedDirectory, err
 	if err != nil {
 		return nil, err
 	}
-	rules, access, err := in(u.settings, found.Path)
+	base, access, err := in(u.settings, found.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +151,8 @@ func (u *Files) directories(from project.Sources) ([]server.SharedDirectory, err
 		return nil, errors.New("the project's own file has nothing of it shown")
 	}
 	mode := server.ShareMode(access)
-	granted := u.granted(found.Path)
-	all, err := u.add(nil, server.SharedDirectory{Path: found.Path, Mode: mode, Rules: rules, Granted: granted})
+	under := rules{u, base, found.Path}
+	all, err := u.add(nil, server.SharedDirectory{Path: found.Path, Mode: mode}, under)
 	if err != nil {
 		return nil, err
 	}
@@ -163,13 +163,7 @@ func (u *Files) directories(from project.Sources) ([]server.SharedDirectory, err
 	if !has || err != nil {
 		return all, nil
 	}
-	return u.add(all, server.SharedDirectory{Path: related.Path, Mode: mode, Rules: rules, Granted: granted, Prefix: server.GitPrefix})
-}
-
-// granted returns what finds the skills in a directory that are granted something
-// when it is called.
-func (u *Files) granted(dir string) func() []string {
-	return func() []string { return u.settings.GrantedIn(dir) }
+	return u.add(all, server.SharedDirectory{Path: related.Path, Mode: mode, Prefix: server.GitPrefix}, under)
 }
 
 // in returns what is hidden and protected in a project, and the access to it,
@@ -186,17 +180,11 @@ func in(s *settings.Settings, dir string) (paths.Rules, string, error) {
 }
 
 // add adds a directory, with what hides its secrets.
-func (u *Files) add(all []server.SharedDirectory, of server.SharedDirectory) ([]server.SharedDirectory, error) {
-	view, err := project.NewView(project.ViewOptions{
-		Dir: of.Path, Base: u.masks.Path(),
-		Hidden: func(path string) (string, bool) { return of.Rules.Hidden(of.Prefix + path) },
-	})
-	if err != nil {
-		return nil, err
-	}
-	u.closeLater(view)
-	of.View = view
-	return append(all, of), nil
+func (u *Files) add(all []server.SharedDirectory, of server.SharedDirectory, under rules) ([]server.SharedDirectory, error) {
+	view := &view{of: of, rules: under}
+	of.View, of.Rules = view, under.now
+	_, err := view.now()
+	return append(all, of), err
 }
 
 func (u *Files) closeLater(view interface{ Close() error }) {
@@ -224,11 +212,11 @@ func (u *Files) addShares() error {
 			files[dir] = append(files[dir], share)
 			continue
 		}
-		rules, err := u.settings.PathRules(share.Path)
+		base, err := u.settings.PathRules(share.Path)
 		if err != nil {
 			return err
 		}
-		if u.shares.Others, err = u.add(u.shares.Others, server.SharedDirectory{Path: share.Path, Mode: modeOf(share), Rules: rules, Granted: u.granted(share.Path)}); err != nil {
+		if u.shares.Others, err = u.add(u.shares.Others, server.SharedDirectory{Path: share.Path, Mode: modeOf(share)}, rules{u, base, share.Path}); err != nil {
 			return err
 		}
 	}
@@ -252,11 +240,11 @@ func (u *Files) addFiles(files map[string][]project.Share) error {
 			return err
 		}
 		u.closeLater(view)
-		rules, err := u.settings.PathRules(dir)
+		base, err := u.settings.PathRules(dir)
 		if err != nil {
 			return err
 		}
-		u.shares.Others = append(u.shares.Others, server.SharedDirectory{Path: dir, Mode: modeOf(shares[0]), Rules: rules, Granted: u.granted(dir), View: view, Files: names})
+		u.shares.Others = append(u.shares.Others, server.SharedDirectory{Path: dir, Mode: modeOf(shares[0]), Rules: rules{u, base, dir}.now, View: view, Files: names})
 	}
 	slices.SortFunc(u.shares.Others, func(a, b server.SharedDirectory) int { return cmp.Compare(a.Path, b.Path) })
 	return nil
