@@ -1,10 +1,12 @@
 package layers
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -93,13 +95,48 @@ func (d dir) file(name string) (*os.File, unix.Stat_t, error) {
 	return file, stat, nil
 }
 
-// create makes a regular file to be written.
-func (d dir) create(name string) (*os.File, error) {
+// makeFile makes a regular file of what fill writes to it, with an owner,
+// permissions and a time. User 0 is the server's own, which it has.
+func (d dir) makeFile(name string, user, group int, like stamp, fill func(*os.File) error) (stat unix.Stat_t, err error) {
+	if like.permissions()&0o111 != 0 {
+		// A process that is being started at this moment would have the file open to
+		// be written until it executes its program, and this one could not be executed.
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
+	}
 	fd, err := d.openat(name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL)
 	if err != nil {
-		return nil, err
+		return stat, err
 	}
-	return os.NewFile(uintptr(fd), name), nil
+	file := os.NewFile(uintptr(fd), name)
+	defer func() { err = cmp.Or(err, file.Close()) }()
+	if err := fill(file); err != nil {
+		return stat, err
+	}
+	if user != 0 || group != 0 {
+		if err := unix.Fchown(fd, user, group); err != nil {
+			return stat, err
+		}
+	}
+	if err := unix.Fchmod(fd, like.permissions()); err != nil {
+		return stat, err
+	}
+	if err := unix.UtimesNanoAt(unix.AT_FDCWD, dir(fd).path(""), like.times(), 0); err != nil {
+		return stat, err
+	}
+	return statOf(file)
+}
+
+// makeLink makes a symbolic link in the same way.
+func (d dir) makeLink(name, target string, user, group int, like stamp) error {
+	err := unix.Symlinkat(target, int(d), name)
+	if err == nil && (user != 0 || group != 0) {
+		err = unix.Fchownat(int(d), name, user, group, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	if err == nil {
+		err = unix.UtimesNanoAt(int(d), name, like.times(), unix.AT_SYMLINK_NOFOLLOW)
+	}
+	return err
 }
 
 func statOf(file *os.File) (stat unix.Stat_t, err error) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -244,15 +243,7 @@ func (m *merger) link(from, to dir, name string, n *node) error {
 	if err != nil {
 		return err
 	}
-	if err := unix.Symlinkat(target, int(to), name); err != nil {
-		return err
-	}
-	if m.user != 0 {
-		if err := unix.Fchownat(int(to), name, m.user, m.user, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-			return err
-		}
-	}
-	if err := unix.UtimesNanoAt(int(to), name, n.from.times(), unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := to.makeLink(name, target, m.user, m.user, n.from); err != nil {
 		return err
 	}
 	stat, err := to.stat(name)
@@ -292,47 +283,15 @@ func (m *merger) tryFile(from, to dir, name string, n *node) (still bool, err er
 		return false, fmt.Errorf("%w: files that become more while they are copied", ErrTooLarge)
 	}
 	n.from = stampOf(&stat)
-	if n.from.permissions()&0o111 != 0 {
-		// What another run is starting at this moment would have the copy open to be
-		// written until it is executed itself, and the copy could not be executed.
-		syscall.ForkLock.RLock()
-		defer syscall.ForkLock.RUnlock()
-	}
-	file, err := to.create(name)
+	made, err := to.makeFile(name, m.user, m.user, n.from, func(file *os.File) error { return m.copy(file, source, &stat) })
 	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	if err := m.copy(file, source, &stat); err != nil {
-		return false, err
-	}
-	if err := setAttributes(file, m.user, m.user, n.from); err != nil {
 		return false, err
 	}
 	after, err := statOf(source)
-	if err != nil {
-		return false, err
-	}
-	made, err := statOf(file)
 	still = stampOf(&after) == n.from
 	m.note(n, &made)
 	n.stale = n.stale || !still
 	return still, err
-}
-
-// setAttributes gives a new file its owner, permissions and time. User 0 is the
-// server's own, which it has.
-func setAttributes(file *os.File, user, group int, like stamp) error {
-	fd := int(file.Fd())
-	if user != 0 || group != 0 {
-		if err := unix.Fchown(fd, user, group); err != nil {
-			return err
-		}
-	}
-	if err := unix.Fchmod(fd, like.permissions()); err != nil {
-		return err
-	}
-	return unix.UtimesNanoAt(unix.AT_FDCWD, dir(fd).path(""), like.times(), 0)
 }
 
 const (

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -371,4 +372,19 @@ func TestOpenWhileLinksChange(t *testing.T) {
 	close(stop)
 	swapping.Wait()
 	expect(t, "outside", outside, "a=secret")
+}
+
+// TestProgramsAreWrittenWhileNoneIsStarted: what is being started would have the
+// file open to be written, which could not be executed then.
+func TestProgramsAreWrittenWhileNoneIsStarted(t *testing.T) {
+	for mode, exclusive := range map[uint32]bool{0o755: true, 0o610: true, 0o644: false} {
+		layers.WriteFile(t, t.TempDir(), mode, func() {
+			if free := syscall.ForkLock.TryLock(); free {
+				syscall.ForkLock.Unlock()
+				if exclusive {
+					t.Errorf("a process can be started while a file of mode %o is written", mode)
+				}
+			}
+		})
+	}
 }

@@ -1,11 +1,10 @@
 package layers
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -110,7 +109,10 @@ func put(share sandbox.Share, path []string, data []byte, mode uint32) error {
 func (s *storer) putBelow(at *spot, path []string, data []byte, like stamp) error {
 	name := path[0]
 	if len(path) == 1 {
-		return s.leave(at, s.putData(at, name, data, like))
+		return s.leave(at, s.putFile(at, name, like, func(file *os.File) error {
+			_, err := file.Write(data)
+			return err
+		}))
 	}
 	below := &spot{above: at, name: name, copy: noDir, upper: noDir}
 	defer below.close()
@@ -148,25 +150,4 @@ func (at *spot) hidden() bool {
 	}
 	_, err := at.above.upper.stat(at.name)
 	return err == nil
-}
-
-// putData writes a file of these bytes.
-func (s *storer) putData(at *spot, name string, data []byte, like stamp) error {
-	if err := s.ensure(at); err != nil {
-		return err
-	}
-	staged := stagedName()
-	file, err := s.work.create(staged)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err == nil {
-		user, group := s.ownerOf(at, name)
-		err = setAttributes(file, user, group, like)
-	}
-	if err = cmp.Or(err, file.Close()); err != nil {
-		return errors.Join(err, s.work.remove(staged))
-	}
-	return s.place(staged, at.upper, name)
 }

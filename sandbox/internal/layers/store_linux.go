@@ -216,25 +216,25 @@ func (s *storer) file(at *spot, name string, now *node) error {
 	if same, err := at.isLowersAgain(name, now, from); err != nil || same {
 		return cmp.Or(err, s.drop(at, name))
 	}
-	return s.putFile(at, name, now, from, &stat)
+	return s.putFile(at, name, now.to, func(to *os.File) error { return s.copy(to, from, &stat) })
 }
 
-// putFile stores a file.
-func (s *storer) putFile(at *spot, name string, now *node, from *os.File, stat *unix.Stat_t) error {
+// putFile stores a file of what fill writes.
+func (s *storer) putFile(at *spot, name string, like stamp, fill func(*os.File) error) error {
+	return s.put(at, name, func(staged string, user, group int) error {
+		_, err := s.work.makeFile(staged, user, group, like, fill)
+		return err
+	})
+}
+
+// put has something made for the owner of a name, and gives it that.
+func (s *storer) put(at *spot, name string, stage func(staged string, user, group int) error) error {
 	if err := s.ensure(at); err != nil {
 		return err
 	}
 	staged := stagedName()
-	to, err := s.work.create(staged)
-	if err != nil {
-		return err
-	}
-	defer to.Close()
-	owner, group := s.ownerOf(at, name)
-	if err = s.copy(to, from, stat); err == nil {
-		err = setAttributes(to, owner, group, now.to)
-	}
-	if err != nil {
+	user, group := s.ownerOf(at, name)
+	if err := stage(staged, user, group); err != nil {
 		return errors.Join(err, s.work.remove(staged))
 	}
 	return s.place(staged, at.upper, name)
@@ -252,22 +252,9 @@ func (s *storer) link(at *spot, name string, now *node) error {
 			return s.drop(at, name)
 		}
 	}
-	if err := s.ensure(at); err != nil {
-		return err
-	}
-	staged := stagedName()
-	if err := unix.Symlinkat(target, int(s.work), staged); err != nil {
-		return err
-	}
-	owner, group := s.ownerOf(at, name)
-	err = unix.Fchownat(int(s.work), staged, owner, group, unix.AT_SYMLINK_NOFOLLOW)
-	if err == nil {
-		err = unix.UtimesNanoAt(int(s.work), staged, now.to.times(), unix.AT_SYMLINK_NOFOLLOW)
-	}
-	if err != nil {
-		return errors.Join(err, s.work.remove(staged))
-	}
-	return s.place(staged, at.upper, name)
+	return s.put(at, name, func(staged string, user, group int) error {
+		return s.work.makeLink(staged, target, user, group, now.to)
+	})
 }
 
 // ownerOf returns the user and the group that a name in upper belongs to, or
