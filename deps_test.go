@@ -84,6 +84,7 @@ var imports = map[string][]string{
 	"server/internal/failure": {"policy", "resources/...", "sandbox/...", "server/internal/display"},
 	"server/internal/consent": {"policy", "server/internal/display", "server/internal/failure", "server/internal/request"},
 	"server/internal/schema":  {"server/internal/display", "server/internal/failure"},
+	"server/internal/search":  {"catalog"},
 	"server/internal/skills": {"catalog", "policy", "resources/...", "server/internal/consent", "server/internal/display", "server/internal/failure",
 		"server/internal/request"},
 	// What records requests knows nothing of what serves them.
@@ -110,7 +111,7 @@ var imports = map[string][]string{
 		"server/internal/skills", "server/internal/shares", "server/internal/workspace"},
 	"server/internal/tools": {"catalog", "policy", "resources/...", "sandbox", "sandbox/changes", "sandbox/workspaces", "server/internal/activation",
 		"server/internal/consent", "server/internal/display", "server/internal/execution", "server/internal/failure", "server/internal/recorder",
-		"server/internal/request", "server/internal/schema", "server/internal/skills", "server/internal/shares", "server/internal/workspace"},
+		"server/internal/request", "server/internal/schema", "server/internal/search", "server/internal/skills", "server/internal/shares", "server/internal/workspace"},
 	"server/internal/workspace": {"catalog", "resources/...", "sandbox/...", "server/internal/display", "server/internal/failure",
 		"server/internal/request"},
 
@@ -166,6 +167,7 @@ var sealedLibraries = map[string][]string{
 	"github.com/aymanbagabas/go-udiff": {"sandbox/changes"},
 	"github.com/elazarl/goproxy":       {"sandbox/egress"},
 	"github.com/zalando/go-keyring":    {"internal/secrets"},
+	"github.com/kljensen/snowball":     {"server/internal/search"},
 }
 
 // vagueNames say nothing about what a package holds.

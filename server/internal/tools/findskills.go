@@ -14,6 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/search"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
@@ -65,25 +66,30 @@ func findSkills(access skills.Access) Tool {
 			mcp.Description("nextCursor of the answer before.")),
 		mcp.WithRawOutputSchema(findOutputSchema),
 	)
+	index := new(search.Index)
 	return newTool(definition, func(_ context.Context, arguments findArguments) (*mcp.CallToolResult, error) {
-		found := access.Snapshot().Skills()
-		if query := strings.TrimSpace(arguments.Query); query != "" {
-			found = rank(found, query)
-		}
 		start, err := decodeOffset(arguments.Cursor)
 		if err != nil {
 			return nil, err
 		}
-		page := foundPage(found, start)
+		snapshot := access.Snapshot()
+		found, total := snapshot.Skills(), len(snapshot.Skills())
+		if query := strings.TrimSpace(arguments.Query); query != "" {
+			found, total = index.Find(snapshot, query, start, maxFoundSkills+1)
+		} else {
+			found = found[min(start, total):]
+		}
+		page := foundPage(found, start, total)
 		return mcp.NewToolResultStructured(page, page.text(arguments.Query)), nil
 	})
 }
 
-// foundPage takes as many skills as fit on a page, at least one.
-func foundPage(all []*catalog.Skill, start int) foundSkills {
-	found := foundSkills{Skills: []foundSkill{}, Total: len(all)}
+// foundPage takes as many skills as fit on a page, at least one. start is where
+// they begin among all.
+func foundPage(skills []*catalog.Skill, start, total int) foundSkills {
+	found := foundSkills{Skills: []foundSkill{}, Total: total}
 	size := 0
-	for i, skill := range all[min(start, len(all)):] {
+	for i, skill := range skills {
 		entry := foundSkill{Name: skill.Name, Description: display.Line(skill.Description), URI: resources.URI(skill, skill.Entry)}
 		size += len(entry.Name) + len(entry.Description) + len(entry.URI) + 50
 		if len(found.Skills) == maxFoundSkills || (size > maxFoundBytes && len(found.Skills) > 0) {
