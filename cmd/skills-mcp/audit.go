@@ -56,7 +56,7 @@ func newAuditCommand(flags *settings.Settings) *cobra.Command {
 	own.StringVar(&wanted.tool, "tool", "", "only calls of the tool of that `NAME`")
 	own.BoolVar(&wanted.failed, "failed", false, "only what failed, or did not end; with --denied that too")
 	own.BoolVar(&wanted.denied, "denied", false, "only what the policy or the user forbade")
-	own.BoolVar(&wanted.form.Summary, "summary", false, "print sums for each skill: calls, runs, failures, denials, time")
+	own.BoolVar(&wanted.form.Summary, "summary", false, "print sums for each skill: calls, runs, failures, denials, time; and hosts that\nwere reached or refused, and secrets that were sent")
 	own.BoolVar(&wanted.form.JSON, "json", false, "print a JSON object a line, or one of all sums")
 	return command
 }

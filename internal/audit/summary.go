@@ -23,7 +23,16 @@ type Summary struct {
 	DurationMs float64 `json:"durationMs"`
 	// Last is the time of the newest.
 	Last time.Time `json:"last"`
+	// Hosts are what became of what programs asked of each host, by name and port.
+	// HostsOmitted is how many requests there were for further ones.
+	Hosts        []Host `json:"hosts,omitempty"`
+	HostsOmitted int    `json:"hostsOmitted,omitempty"`
+	// SecretsSent are the names of secrets that were sent, sorted.
+	SecretsSent []string `json:"secretsSent,omitempty"`
 }
+
+// maxSummedHosts bounds the hosts of a sum: programs choose what they ask for.
+const maxSummedHosts = 1000
 
 // Add adds another sum.
 func (s *Summary) Add(other Summary) {
@@ -36,11 +45,34 @@ func (s *Summary) Add(other Summary) {
 	if other.Last.After(s.Last) {
 		s.Last = other.Last
 	}
+	s.HostsOmitted += other.HostsOmitted
+	for _, host := range other.Hosts {
+		s.addHost(host)
+	}
+	for _, name := range other.SecretsSent {
+		if i, found := slices.BinarySearch(s.SecretsSent, name); !found {
+			s.SecretsSent = slices.Insert(s.SecretsSent, i, name)
+		}
+	}
+}
+
+func (s *Summary) addHost(host Host) {
+	i, found := slices.BinarySearchFunc(s.Hosts, host, func(a, b Host) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port)) })
+	switch {
+	case found:
+		known := &s.Hosts[i]
+		known.Requests, known.Refused, known.Bytes = known.Requests+host.Requests, known.Refused+host.Refused, known.Bytes+host.Bytes
+		known.Reason = cmp.Or(host.Reason, known.Reason)
+	case len(s.Hosts) >= maxSummedHosts:
+		s.HostsOmitted += host.Requests + host.Refused
+	default:
+		s.Hosts = slices.Insert(s.Hosts, i, host)
+	}
 }
 
 // summaryOf returns the sum of one record.
 func summaryOf(r Record) Summary {
-	sum := Summary{Calls: 1, DurationMs: r.DurationMs, Last: r.Time}
+	sum := Summary{Calls: 1, DurationMs: r.DurationMs, Last: r.Time, Hosts: r.Hosts, HostsOmitted: r.HostsOmitted, SecretsSent: r.SecretsSent}
 	if r.Status != "" {
 		sum.Runs = 1
 	}

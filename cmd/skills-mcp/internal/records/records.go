@@ -4,6 +4,7 @@ package records
 import (
 	"fmt"
 	"io"
+	"net"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -78,7 +79,7 @@ func recordText(r audit.Record) string {
 		what = string(r.Event)
 	}
 	details := []string{}
-	for _, detail := range []string{r.Error, r.Answer, answeredText(r), exitText(r), changesText(r.Changes), sandboxText(r)} {
+	for _, detail := range []string{r.Error, r.Answer, answeredText(r), exitText(r), changesText(r.Changes), strings.Join(networkTexts(r.Hosts, r.HostsOmitted, r.SecretsSent), ", "), sandboxText(r)} {
 		if detail != "" {
 			details = append(details, detail)
 		}
@@ -152,7 +153,48 @@ func printSummaries(out io.Writer, summaries []audit.Summary) error {
 		total.Add(sum)
 	}
 	printSummary(table, total)
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, sum := range summaries {
+		if texts := networkTexts(sum.Hosts, sum.HostsOmitted, sum.SecretsSent); len(texts) > 0 {
+			fmt.Fprintf(out, "\n%s\n", terminal.Field(sum.Skill, 64))
+			for _, text := range texts {
+				fmt.Fprintf(out, "    %s\n", terminal.Escaped(text))
+			}
+		}
+	}
+	return nil
+}
+
+// maxHosts is how many hosts of a record, or of a sum, are printed.
+const maxHosts = 50
+
+// networkTexts say what was asked of the network: hosts that were reached, those
+// that were refused, and secrets that were sent.
+func networkTexts(hosts []audit.Host, omitted int, secrets []string) (texts []string) {
+	for _, host := range hosts[min(len(hosts), maxHosts):] {
+		omitted += host.Requests + host.Refused
+	}
+	for _, host := range hosts[:min(len(hosts), maxHosts)] {
+		address := "no host"
+		if host.Host != "" {
+			address = net.JoinHostPort(host.Host, strconv.Itoa(host.Port))
+		}
+		if host.Requests > 0 {
+			texts = append(texts, fmt.Sprintf("reached %s: %d", address, host.Requests))
+		}
+		if host.Refused > 0 {
+			texts = append(texts, fmt.Sprintf("refused %s: %d (%s)", address, host.Refused, host.Reason))
+		}
+	}
+	if omitted > 0 {
+		texts = append(texts, fmt.Sprintf("other hosts: %d", omitted))
+	}
+	if len(secrets) > 0 {
+		texts = append(texts, "sent secrets: "+strings.Join(secrets, ", "))
+	}
+	return texts
 }
 
 func printSummary(table io.Writer, sum audit.Summary) {
