@@ -51,6 +51,9 @@ func newGrantCommand(flags *settings.Settings) *cobra.Command {
 			}
 			fmt.Fprintf(command.OutOrStdout(), "%s in %s may have, from now on:\n", terminal.Printable(skill.Name), terminal.Printable(skill.Place))
 			writeGranted(command, granted.Lines(after))
+			for _, doubt := range granted.Doubts(skill.Name, after) {
+				fmt.Fprintf(command.ErrOrStderr(), "skills-mcp: %s\n", terminal.Printable(doubt))
+			}
 			return nil
 		},
 	}

@@ -244,3 +244,19 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestReach(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]hosts.Reach{
+		"api.example.com": hosts.Anywhere, "*.example.com": hosts.Anywhere, "local.example.com": hosts.Anywhere, "mylocal.net": hosts.Anywhere,
+		"localhost": hosts.OwnLoopback, "http://LOCALHOST:8080": hosts.OwnLoopback, "app.localhost": hosts.OwnLoopback,
+		"registry": hosts.PrivateNetwork, "registry:5000": hosts.PrivateNetwork, "printer.local": hosts.PrivateNetwork,
+		"*.svc.cluster.local": hosts.PrivateNetwork, "nas.home.arpa": hosts.PrivateNetwork, "api.internal": hosts.PrivateNetwork, "home.arpa": hosts.PrivateNetwork,
+		"api.example": hosts.Nowhere, "x.onion": hosts.Nowhere, "host.invalid": hosts.Nowhere,
+	} {
+		rule, err := hosts.Parse(text)
+		if got := rule.Reach(); err != nil || got != want {
+			t.Errorf("%s: %v, want %v (%v)", text, got, want, err)
+		}
+	}
+}

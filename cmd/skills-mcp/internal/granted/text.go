@@ -11,7 +11,9 @@ import (
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
 	"github.com/skills-mcp/skills-mcp/internal/config"
+	"github.com/skills-mcp/skills-mcp/internal/hosts"
 	"github.com/skills-mcp/skills-mcp/internal/secrets"
+	"github.com/skills-mcp/skills-mcp/internal/shellword"
 )
 
 // Lines say what is granted, one thing a line.
@@ -32,6 +34,26 @@ func Lines(g config.Grants) (lines []string) {
 		lines = append(lines, "reads "+path)
 	}
 	return lines
+}
+
+// Doubts say of which hosts, granted to a skill, nothing is reached, and what helps.
+func Doubts(skill string, g config.Grants) (doubts []string) {
+	rules := g.Network.Hosts
+	for _, name := range slices.Sorted(maps.Keys(g.Secrets)) {
+		rules = union(rules, g.Secrets[name].For)
+	}
+	for _, rule := range rules {
+		switch reach := rule.Reach(); {
+		case reach == hosts.OwnLoopback:
+			doubts = append(doubts, fmt.Sprintf("%s is the program's own network, and not this machine; grant another name that this machine has, and its address with --allow-private", rule))
+		case reach == hosts.Nowhere:
+			doubts = append(doubts, fmt.Sprintf("%s is in no network, so that nothing will be reached there", rule))
+		case reach == hosts.PrivateNetwork && len(g.Network.AllowPrivate) == 0:
+			doubts = append(doubts, fmt.Sprintf("%s has private addresses alone, which are refused (but where a proxy of yours looks it up); 'skills-mcp grant %s --allow-private NETWORK' allows them",
+				rule, shellword.Name(skill)))
+		}
+	}
+	return doubts
 }
 
 func secretLine(name string, secret config.Secret) string {
@@ -134,6 +156,9 @@ func (e Entry) Write(out io.Writer) {
 	fmt.Fprintf(out, "%s  granted\n", terminal.Printable(e.Skill))
 	for _, line := range Lines(e.grants) {
 		fmt.Fprintf(out, "    %s\n", terminal.Printable(line))
+	}
+	for _, doubt := range Doubts(e.Skill, e.grants) {
+		fmt.Fprintf(out, "    but %s\n", terminal.Printable(doubt))
 	}
 	fmt.Fprintf(out, "    in %s, %s\n    from %s\n", terminal.Printable(e.Root), ends(e.grants), terminal.Printable(e.From))
 }
