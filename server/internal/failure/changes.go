@@ -1,35 +1,10 @@
 package failure
 
 import (
-	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
 )
-
-// ofChanges maps the errors of change sets, other than those of directories.
-func ofChanges(err error) *Failure {
-	var (
-		stale   *changes.StaleError
-		applied *changes.AppliedError
-	)
-	switch {
-	case errors.As(err, &stale):
-		return &Failure{Code: ChangesStale, Message: "the changes are others now than those that were looked at", Hint: afterStale(stale.Held), Cause: err}
-	case errors.As(err, &applied):
-		return &Failure{Code: ChangesApplied, Message: "these changes were applied already, at " + applied.When.Format(time.DateTime), Cause: err,
-			Hint: afterApplied(applied)}
-	case errors.Is(err, changes.ErrUnknown):
-		return &Failure{Code: ChangesUnknown, Message: "no change set has that id", Hint: "Give the id of the newest result that names one; exec returns it.", Cause: err}
-	case errors.Is(err, changes.ErrExpired):
-		return split(ChangesExpired, changes.ErrExpired, err)
-	case errors.Is(err, changes.ErrBusy):
-		return split(ChangesBusy, changes.ErrBusy, err)
-	}
-	return split(ChangesTooLarge, changes.ErrTooLarge, err)
-}
 
 // afterApplied says what to do where an id was applied, be it in part.
 func afterApplied(applied *changes.AppliedError) string {
@@ -50,24 +25,4 @@ func afterStale(held changes.Held) string {
 	default:
 		return fmt.Sprintf("The id is %s now, with %d changes. Look at them, tell the user, and apply them by that id.", held.ID, n)
 	}
-}
-
-// unusableChanges maps the errors of the directories that changes are about, or
-// are kept in.
-func unusableChanges(err error) *Failure {
-	for _, known := range []error{changes.ErrTargetGone, changes.ErrTargetReplaced, changes.ErrTargetUnusable, changes.ErrFull, changes.ErrUnsupported} {
-		if errors.Is(err, known) {
-			return split(ChangesUnusable, known, err)
-		}
-	}
-	return split(ChangesUnusable, changes.ErrState, err)
-}
-
-// split takes the advice of a message, which follows a colon, for the hint.
-func split(code Code, known, cause error) *Failure {
-	message, hint, _ := strings.Cut(known.Error(), ": ")
-	if hint != "" {
-		hint = strings.ToUpper(hint[:1]) + hint[1:] + "."
-	}
-	return &Failure{Code: code, Message: message, Hint: hint, Cause: cause}
 }

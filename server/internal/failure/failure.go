@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -131,41 +132,80 @@ func (f *Failure) Log(log *slog.Logger, what string) {
 // Of maps any room's error once. What it does not know becomes an
 // internal error without detail, since its text may hold host paths.
 func Of(err error) *Failure {
-	var (
-		known *Failure
-		path  *contained.Error
-		setup *sandbox.SetupError
-	)
-	switch {
-	case errors.As(err, &known):
+	if known, ok := errors.AsType[*Failure](err); ok {
 		return known
-	case errors.As(err, &path):
-		return &Failure{Code: cmp.Or(pathCodes[path.Rule], Internal), Message: path.Message, Hint: path.Hint, Cause: err}
-	case errors.As(err, &setup):
-		return &Failure{Code: SandboxSetup, Message: setup.Message, Hint: setup.Hint, Cause: err}
-	case errors.Is(err, workspaces.ErrUnknown):
-		return &Failure{Code: WorkspaceUnknown, Message: "no workspace has that handle", Hint: hintNewWorkspace, Cause: err}
-	case errors.Is(err, workspaces.ErrExpired):
-		return &Failure{Code: WorkspaceExpired, Message: "that workspace's lifetime is over and its files are gone", Hint: hintNewWorkspace, Cause: err}
-	case errors.Is(err, workspaces.ErrFull):
-		return &Failure{Code: WorkspaceLimit, Message: "too many workspaces are in use", Hint: "Wait until a run has ended, or go on in a workspace that you have.", Cause: err}
-	case errors.Is(err, queue.ErrBusy):
-		return &Failure{Code: SandboxBusy, Message: "too many programs are waiting to be run", Hint: "Wait until some of yours have ended, then try again.", Cause: err}
-	case errors.Is(err, sandbox.ErrUnavailable), errors.Is(err, workspaces.ErrClosed), errors.Is(err, staging.ErrClosed):
-		return &Failure{Code: SandboxUnavailable, Message: "the sandbox cannot run anything now", Hint: "Do the task without running scripts, or ask the user to restart skills-mcp.", Cause: err}
-	case errors.Is(err, changes.ErrUnknown), errors.Is(err, changes.ErrExpired), errors.Is(err, changes.ErrStale),
-		errors.Is(err, changes.ErrApplied), errors.Is(err, changes.ErrBusy), errors.Is(err, changes.ErrTooLarge):
-		return ofChanges(err)
-	case errors.Is(err, changes.ErrTargetGone), errors.Is(err, changes.ErrTargetReplaced), errors.Is(err, changes.ErrTargetUnusable),
-		errors.Is(err, changes.ErrFull), errors.Is(err, changes.ErrState), errors.Is(err, changes.ErrUnsupported):
-		return unusableChanges(err)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Failure{Code: ExecutionCanceled, Message: "the request was canceled", Cause: err}
 	}
-	return &Failure{Code: Internal, Message: "the server failed to answer this request", Hint: "Try once more; if it stays, the server's log says why.", Cause: err}
+	f := mapped(err)
+	f.Cause = err
+	return f
 }
 
-const hintNewWorkspace = "Call exec without `workspace` to get a new one."
+func mapped(err error) *Failure {
+	if path, ok := errors.AsType[*contained.Error](err); ok {
+		return &Failure{Code: cmp.Or(pathCodes[path.Rule], Internal), Message: path.Message, Hint: path.Hint}
+	}
+	if setup, ok := errors.AsType[*sandbox.SetupError](err); ok {
+		return &Failure{Code: SandboxSetup, Message: setup.Message, Hint: setup.Hint}
+	}
+	if stale, ok := errors.AsType[*changes.StaleError](err); ok {
+		return &Failure{Code: ChangesStale, Message: "the changes are others now than those that were looked at", Hint: afterStale(stale.Held)}
+	}
+	if applied, ok := errors.AsType[*changes.AppliedError](err); ok {
+		return &Failure{Code: ChangesApplied, Message: "these changes were applied already, at " + applied.When.Format(time.DateTime), Hint: afterApplied(applied)}
+	}
+	for _, known := range conditions {
+		if errors.Is(err, known.err) {
+			return known.failure()
+		}
+	}
+	return &Failure{Code: Internal, Message: "the server failed to answer this request", Hint: "Try once more; if it stays, the server's log says why."}
+}
+
+// condition is an error of another room that is no type. Without a message of
+// ours it is that of the error, and its advice, which follows a colon, is the hint.
+type condition struct {
+	err           error
+	code          Code
+	message, hint string
+}
+
+const (
+	hintNewWorkspace = "Call exec without `workspace` to get a new one."
+	hintNotRunning   = "Do the task without running scripts, or ask the user to restart skills-mcp."
+)
+
+var conditions = []condition{
+	{workspaces.ErrUnknown, WorkspaceUnknown, "no workspace has that handle", hintNewWorkspace},
+	{workspaces.ErrExpired, WorkspaceExpired, "that workspace's lifetime is over and its files are gone", hintNewWorkspace},
+	{workspaces.ErrFull, WorkspaceLimit, "too many workspaces are in use", "Wait until a run has ended, or go on in a workspace that you have."},
+	{queue.ErrBusy, SandboxBusy, "too many programs are waiting to be run", "Wait until some of yours have ended, then try again."},
+	{sandbox.ErrUnavailable, SandboxUnavailable, "the sandbox cannot run anything now", hintNotRunning},
+	{workspaces.ErrClosed, SandboxUnavailable, "the sandbox cannot run anything now", hintNotRunning},
+	{staging.ErrClosed, SandboxUnavailable, "the sandbox cannot run anything now", hintNotRunning},
+	{changes.ErrUnknown, ChangesUnknown, "no change set has that id", "Give the id of the newest result that names one; exec returns it."},
+	{err: changes.ErrExpired, code: ChangesExpired},
+	{err: changes.ErrBusy, code: ChangesBusy},
+	{err: changes.ErrTooLarge, code: ChangesTooLarge},
+	{err: changes.ErrTargetGone, code: ChangesUnusable},
+	{err: changes.ErrTargetReplaced, code: ChangesUnusable},
+	{err: changes.ErrTargetUnusable, code: ChangesUnusable},
+	{err: changes.ErrFull, code: ChangesUnusable},
+	{err: changes.ErrUnsupported, code: ChangesUnusable},
+	{err: changes.ErrState, code: ChangesUnusable},
+	{err: context.Canceled, code: ExecutionCanceled, message: "the request was canceled"},
+	{err: context.DeadlineExceeded, code: ExecutionCanceled, message: "the request was canceled"},
+}
+
+func (c condition) failure() *Failure {
+	if c.message != "" {
+		return &Failure{Code: c.code, Message: c.message, Hint: c.hint}
+	}
+	message, hint, _ := strings.Cut(c.err.Error(), ": ")
+	if hint != "" {
+		hint = strings.ToUpper(hint[:1]) + hint[1:] + "."
+	}
+	return &Failure{Code: c.code, Message: message, Hint: hint}
+}
 
 // pathCodes are those of refused paths and reads. Any other refusal is a fault
 // of ours.
