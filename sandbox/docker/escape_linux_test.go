@@ -2,11 +2,8 @@ package docker_test
 
 import (
 	"flag"
-	"maps"
 	"os"
 	"slices"
-	"strconv"
-	"sync"
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
@@ -115,31 +112,10 @@ func tryProject(t *testing.T, backend sandbox.Backend, column string) {
 	}
 }
 
-// tryInParts makes all attempts, several at once: containers are waited for more
-// than they keep processors busy.
-func tryInParts(t *testing.T, backend sandbox.Backend) map[string][]escape.Outcome {
-	t.Helper()
-	const parts = 3
-	outcomes := make(map[string][]escape.Outcome)
-	var mu sync.Mutex
-	t.Run("all", func(t *testing.T) {
-		for part := range parts {
-			t.Run(strconv.Itoa(part), func(t *testing.T) {
-				t.Parallel()
-				of := escape.TryPart(t, part, parts, backend)
-				mu.Lock()
-				defer mu.Unlock()
-				maps.Copy(outcomes, of)
-			})
-		}
-	})
-	return outcomes
-}
-
 // tryToEscape makes all attempts, and holds a column of ESCAPES.md to them.
 func tryToEscape(t *testing.T, backend sandbox.Backend, column string) {
 	t.Helper()
-	outcomes := tryInParts(t, backend)
+	outcomes := escape.Try(t, backend)
 	shown := 0
 	for name, of := range outcomes {
 		if of[0] != escape.NotShown {

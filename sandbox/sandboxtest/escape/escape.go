@@ -7,6 +7,10 @@
 // that cannot work proves nothing. What it is made of, the test sets up as
 // victims: files, processes, sockets and queues of its own.
 //
+// One process starts those that do not disturb each other, as in the plain
+// subprocess is shown: there every one succeeds after the others. In a sandbox
+// one that changes what the others meet has succeeded, and is reported.
+//
 // The program that makes the attempts is the test binary itself, copied into
 // a skill. It is for Linux.
 package escape
@@ -49,6 +53,9 @@ type Attempt struct {
 	Done  func(Victims) bool
 	// Limits are those of its run.
 	Limits sandbox.Limits
+	// Alone says that it is about the process that started it, or about where
+	// that started it, so that a sandbox starts it for itself.
+	Alone bool
 	// Apart gives it, where it is made without a sandbox by root, a network of
 	// its own: it would take what is the machine's.
 	Apart bool

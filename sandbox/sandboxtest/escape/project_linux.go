@@ -6,6 +6,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -19,7 +21,7 @@ import (
 // the program sees it, PROJECT, where it starts.
 func projectAttempts() []Attempt {
 	return group("project", []Attempt{
-		{Name: "read-hidden-file", Shell: `grep -q secret secret`},
+		{Name: "read-hidden-file", Shell: `grep -q secret secret`, Alone: true},
 		{Name: "read-hidden-file-where-it-is", Try: func(v Victims) error { return readsSecret(v.secret()) }},
 		{Name: "stat-hidden-file", Shell: `test -e secret || test -L secret`},
 		{Name: "list-hidden-file", Shell: `ls | grep -qx secret`},
@@ -33,14 +35,14 @@ func projectAttempts() []Attempt {
 		{Name: "read-hidden-file-by-exchange", Try: exchangesAbove},
 		{Name: "read-hidden-file-by-copying", Shell: `cp -a deep copied && grep -q secret copied/secret`},
 		{Name: "read-hidden-file-by-handle", Try: readByHandle, Root: true},
-		{Name: "change-file-of-user", Shell: `echo changed > program`, Done: programChanged},
+		{Name: "change-file-of-user", Shell: `echo changed > program`, Done: programChanged, Alone: true},
 		{Name: "change-file-of-user-where-it-is", Shell: `echo changed > "$VICTIM/program"`, Done: programChanged},
 		{Name: "replace-file-of-user", Shell: `echo changed > new && mv new program`, Done: programChanged},
 		{Name: "remove-file-of-user", Shell: `rm program`, Done: programChanged},
 		{Name: "overwrite-hidden-file", Shell: `echo changed > secret`, Done: secretChanged},
 		{Name: "remove-hidden-directory", Shell: `rm -r deep`, Done: func(v Victims) bool { return !exists("deep/secret")(v) }},
 		{Name: "create-file-of-user", Shell: `: > new`, Done: exists("new")},
-		{Name: "leave-by-parent-directories", Shell: `: > ../new`, Done: exists("../new")},
+		{Name: "leave-by-parent-directories", Shell: `: > ../new`, Done: exists("../new"), Alone: true},
 		{Name: "share-lock-of-project", Try: func(Victims) error { return sharesLock("program") }},
 		{Name: "write-to-pipe-of-user", Try: func(Victims) error {
 			return opens("pipe", unix.O_WRONLY|unix.O_NONBLOCK)
@@ -60,37 +62,38 @@ func TryProject(t *testing.T, backends ...sandbox.Backend) map[string][]Outcome 
 	t.Helper()
 	s := newScene(t)
 	s.prepare = s.project
-	outcomes := make(map[string][]Outcome)
-	for _, attempt := range projectAttempts() {
-		if attempt.Root && os.Geteuid() != 0 {
-			continue
-		}
-		if shown, said := s.bare(t, attempt); !shown {
-			t.Errorf("%s does not succeed without a sandbox, and shows nothing: %s", attempt.Name, said)
-			continue
-		}
-		for _, backend := range backends {
-			outcome := Blocked
-			if open, said := s.contained(t, backend, attempt); open {
-				outcome = Open
-				t.Logf("%s: %s", attempt.Name, said)
-			}
-			outcomes[attempt.Name] = append(outcomes[attempt.Name], outcome)
-		}
-	}
-	return outcomes
+	attempts := slices.DeleteFunc(projectAttempts(), func(a Attempt) bool { return a.Root && os.Geteuid() != 0 })
+	return s.try(t, control(), attempts, backends)
 }
 
-// project makes of a victim's directory a project and its share.
-func (s *scene) project(t *testing.T, v *Victims) []sandbox.Share {
+// project makes of a victim's directory a project and its share, or of those of
+// many, each of which is a directory of the project.
+func (s *scene) project(t *testing.T, victims []Victims) []sandbox.Share {
 	t.Helper()
-	v.Dir = filepath.Join(v.Dir, "project") // with something above it
-	deep := filepath.Join(v.Dir, "deep")
+	project := filepath.Join(t.TempDir(), "project") // with something above it
 	mask, changes := t.TempDir(), filepath.Join(t.TempDir(), "changes")
 	t.Cleanup(func() { tempdir.Remove(changes) }) // not all in it can be entered
+	if err := os.Mkdir(changes, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range victims {
+		part := ""
+		if len(victims) > 1 {
+			part = strconv.Itoa(i)
+		}
+		victims[i].Dir = filepath.Join(project, part)
+		s.hide(t, victims[i], filepath.Join(mask, part))
+	}
+	return []sandbox.Share{{Path: project, Layers: []string{mask, project}, Access: sandbox.AccessReview, Changes: changes}}
+}
+
+// hide makes what is in a project, or in a directory of it, and hides of it what
+// is secret.
+func (s *scene) hide(t *testing.T, v Victims, mask string) {
+	t.Helper()
 	err := errors.Join(
-		os.Mkdir(changes, 0o700), os.MkdirAll(deep, 0o755), os.Mkdir(filepath.Join(mask, "deep"), 0o755),
-		os.WriteFile(v.secret(), []byte(secret), 0o600), os.WriteFile(filepath.Join(deep, "secret"), []byte(secret), 0o600),
+		os.MkdirAll(filepath.Join(v.Dir, "deep"), 0o755), os.MkdirAll(filepath.Join(mask, "deep"), 0o755),
+		os.WriteFile(v.secret(), []byte(secret), 0o600), os.WriteFile(filepath.Join(v.Dir, "deep", "secret"), []byte(secret), 0o600),
 		os.WriteFile(filepath.Join(v.Dir, "program"), []byte(untouched), 0o755),
 		unix.Mknod(filepath.Join(mask, "secret"), unix.S_IFCHR, 0), unix.Mknod(filepath.Join(mask, "deep", "secret"), unix.S_IFCHR, 0))
 	if err != nil {
@@ -99,7 +102,6 @@ func (s *scene) project(t *testing.T, v *Victims) []sandbox.Share {
 	openLocked(t, filepath.Join(v.Dir, "program"), os.O_RDWR)
 	readPipe(t, filepath.Join(v.Dir, "pipe"))
 	s.listenIn(t, v.Dir)
-	return []sandbox.Share{{Path: v.Dir, Layers: []string{mask, v.Dir}, Access: sandbox.AccessReview, Changes: changes}}
 }
 
 // readPipe makes a pipe that anybody may write, and from which somebody reads.

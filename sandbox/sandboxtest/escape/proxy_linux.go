@@ -40,7 +40,7 @@ func proxyAttempts() []Attempt {
 		{Name: "take-port-of-proxy", Try: takesPort(sandbox.ProxyAddress), Apart: true, Rare: true},
 		{Name: "take-port-of-proxy-by-sharing-it", Try: takesPort(sandbox.ProxyAddress, unix.SO_REUSEADDR, unix.SO_REUSEPORT), Apart: true, Rare: true},
 		{Name: "take-port-of-proxy-on-all-addresses", Try: takesPort(":3128", unix.SO_REUSEADDR, unix.SO_REUSEPORT), Apart: true, Rare: true},
-		{Name: "steal-socket-of-proxy", Try: stealSocket, Rare: true},
+		{Name: "steal-socket-of-proxy", Try: stealSocket, Rare: true, Alone: true},
 		{Name: "enter-network-of-another-process", Try: enterNetwork, Root: true},
 		{Name: "add-address", Try: addAddress, Root: true, Apart: true},
 		{Name: "add-route", Try: addRoute, Root: true, Apart: true},

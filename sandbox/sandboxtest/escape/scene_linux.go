@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
@@ -25,8 +26,8 @@ type scene struct {
 	victims          Victims
 	// granted reports that attempts are made with grants.
 	granted bool
-	// prepare, if set, adds to what is staged what the attempt is in.
-	prepare func(*testing.T, *Victims) []sandbox.Share
+	// prepare, if set, adds to what is staged what the attempts are in.
+	prepare func(*testing.T, []Victims) []sandbox.Share
 }
 
 func newScene(t *testing.T) *scene {
@@ -51,32 +52,57 @@ func newScene(t *testing.T) *scene {
 func (s *scene) mend(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"file", "other"} {
-		if err := os.WriteFile(filepath.Join(s.skill, name), []byte("of the skill"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		os.Remove(filepath.Join(s.skill, name)) // where there is one
+		testfiles.Write(t, filepath.Join(s.skill, name), "of the skill")
 	}
 	os.Remove(filepath.Join(s.skill, "new")) // where there is one
 }
 
-// stage returns a new victim's directory, and empties the workspace.
-func (s *scene) stage(t *testing.T) (victims Victims, shares []sandbox.Share) {
+// stage empties the workspace, and returns new victims for each of the attempts
+// and what makes these. As apart are those made in a network of their own that
+// need one.
+func (s *scene) stage(t *testing.T, batch []Attempt, proxy string, apart bool) ([]Victims, sandbox.Spec) {
 	t.Helper()
-	victims = s.victims
-	victims.Dir = t.TempDir()
-	err := errors.Join(
-		os.WriteFile(victims.secret(), []byte(secret), 0o600),
-		os.WriteFile(filepath.Join(victims.Dir, "program"), []byte("#!/bin/sh\n"), 0o755))
-	left, readErr := os.ReadDir(s.workspace)
+	left, err := os.ReadDir(s.workspace)
 	for _, entry := range left {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(s.workspace, entry.Name())))
 	}
-	if err := errors.Join(err, readErr); err != nil {
+	victims := make([]Victims, len(batch))
+	for i := range victims {
+		victims[i] = s.victims
+		victims[i].Dir, victims[i].Proxy = t.TempDir(), proxy
+		err = errors.Join(err,
+			os.WriteFile(victims[i].secret(), []byte(secret), 0o600),
+			os.WriteFile(filepath.Join(victims[i].Dir, "program"), []byte("#!/bin/sh\n"), 0o755))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
+	spec := sandbox.Spec{SkillDir: s.skill, Workspace: s.workspace, Limits: batch[0].Limits}
 	if s.prepare != nil {
-		shares = s.prepare(t, &victims)
+		spec.Shares = s.prepare(t, victims)
 	}
-	return victims, shares
+	spec.Project, spec.InProject = len(spec.Shares) > 0, len(spec.Shares) > 0
+	if s.granted {
+		spec.Egress = closing{}
+		for _, v := range victims {
+			spec.Show = append(spec.Show, v.shown())
+		}
+		spec.Path = spec.Show[:1]
+	}
+	if spec.Limits.MemoryBytes == 0 {
+		spec.Limits.MemoryBytes = plenty
+	}
+	switch attempt := batch[0]; {
+	case together(batch):
+		spec.Script, spec.Args, spec.Stdin = probeName, []string{allOrders}, encode(t, orders(batch, victims, apart))
+		spec.Limits.Timeout = batchPatience
+	case attempt.Shell != "":
+		spec.Shell, spec.Env = attempt.Shell, victims[0].environ()
+	default:
+		spec.Script, spec.Args = probeName, []string{attempt.Name, string(encode(t, victims[0]))}
+	}
+	return victims, spec
 }
 
 // process starts the victim of what is done to processes.
