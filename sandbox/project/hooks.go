@@ -19,9 +19,12 @@ func Hooks(dir, home string, further ...string) (hooks []string) {
 		return nil
 	}
 	for _, config := range append(repositoryConfigs(dir), further...) {
-		for _, value := range hooksPaths(config, home) {
-			hooks = append(hooks, hooksIn(dir, home, value)...)
-		}
+		eachSetting(config, home, func(s setting) (include bool) {
+			if s.section == "core" && s.subsection == "" && s.key == "hookspath" {
+				hooks = append(hooks, hooksIn(dir, home, s.value)...)
+			}
+			return s.section == "include" || s.section == "includeif"
+		})
 	}
 	slices.Sort(hooks)
 	return slices.Compact(hooks)
@@ -41,30 +44,6 @@ func repositoryConfigs(dir string) (configs []string) {
 		configs = append(configs, filepath.Join(dir, "config"), filepath.Join(dir, "config.worktree"))
 	}
 	return configs
-}
-
-// hooksPaths returns the values of core.hooksPath in a configuration and in those
-// that it includes.
-func hooksPaths(config, home string) (values []string) {
-	files := 0
-	var read func(path string)
-	read = func(path string) {
-		if files++; files > maxIncludes {
-			return
-		}
-		for _, s := range parseConfig(readSmall(path)) {
-			switch {
-			case s.section == "core" && s.subsection == "" && s.key == "hookspath":
-				values = append(values, s.value)
-			case (s.section == "include" || s.section == "includeif") && s.key == "path":
-				if included, ok := includedPath(path, home, s.value); ok {
-					read(included)
-				}
-			}
-		}
-	}
-	read(config)
-	return values
 }
 
 // hooksIn returns what a value of core.hooksPath means in a worktree, as it is

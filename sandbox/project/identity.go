@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -33,13 +34,14 @@ func Identity(o IdentityOptions) map[string]string {
 	env := map[string]string{}
 	var name, email string
 	for i, path := range o.Configs {
-		user := userOf(path, o.Home, len(o.Configs)-i <= o.Trusted)
-		if name == "" {
-			name = user["name"]
-		}
-		if email == "" {
-			email = user["email"]
-		}
+		user := map[string]string{}
+		eachSetting(path, o.Home, func(s setting) (include bool) {
+			if s.section == "user" && s.subsection == "" {
+				user[s.key] = oneLine(s.value)
+			}
+			return s.section == "include" && s.subsection == "" && len(o.Configs)-i <= o.Trusted
+		})
+		name, email = cmp.Or(name, user["name"]), cmp.Or(email, user["email"])
 	}
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		if name != "" {
@@ -53,10 +55,9 @@ func Identity(o IdentityOptions) map[string]string {
 	return env
 }
 
-// userOf returns the section user of a configuration and of those that it
-// includes.
-func userOf(path, home string, includes bool) map[string]string {
-	user := map[string]string{}
+// eachSetting calls visit with the variables of a configuration, and of those that
+// it includes where visit says that this is an include to be followed.
+func eachSetting(path, home string, visit func(setting) (include bool)) {
 	files := 0
 	var read func(path string)
 	read = func(path string) {
@@ -64,11 +65,7 @@ func userOf(path, home string, includes bool) map[string]string {
 			return
 		}
 		for _, s := range parseConfig(readSmall(path)) {
-			switch {
-			case s.subsection != "" || s.key == "":
-			case s.section == "user":
-				user[s.key] = oneLine(s.value)
-			case s.section == "include" && s.key == "path" && includes:
+			if visit(s) && s.key == "path" {
 				if included, ok := includedPath(path, home, s.value); ok {
 					read(included)
 				}
@@ -76,7 +73,6 @@ func userOf(path, home string, includes bool) map[string]string {
 		}
 	}
 	read(path)
-	return user
 }
 
 // includedPath returns the path of an included file.
