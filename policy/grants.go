@@ -154,8 +154,7 @@ const (
 
 // outsideSubset denies what [parseProgram] gave an error for.
 func (g *Grants) outsideSubset(err error) Decision {
-	var redirect redirectError
-	if errors.As(err, &redirect) {
+	if _, ok := errors.AsType[redirectError](err); ok {
 		return deny(ruleRedirect, fmt.Sprintf("The command has %v.", err), g.hint(redirectAdvice))
 	}
 	return deny(ruleSyntax, fmt.Sprintf("The command has %v, so what it runs cannot be checked.", err),

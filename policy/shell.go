@@ -45,8 +45,7 @@ func parseProgram(text string) (program, error) {
 }
 
 func parseMessage(err error) string {
-	var parse syntax.ParseError
-	if errors.As(err, &parse) {
+	if parse, ok := errors.AsType[syntax.ParseError](err); ok {
 		return parse.Text
 	}
 	return "not understood"

@@ -55,8 +55,7 @@ func (d *Digests) Manifest(ctx context.Context, skill *catalog.Skill) ([]File, e
 	var bytes int64
 	for _, file := range found {
 		sum, size, err := d.sum(dir, file.path, file.info)
-		var refused *contained.Error
-		if errors.As(err, &refused) && refused.Rule != contained.Unreadable {
+		if refused, ok := errors.AsType[*contained.Error](err); ok && refused.Rule != contained.Unreadable {
 			continue // it went away, or is not served
 		}
 		if err != nil {

@@ -46,8 +46,7 @@ func (e *Error) advise(hint string) *Error {
 
 // InURI says of a refused path that it came in a URI.
 func InURI(uri string, err error) error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		e.Message = quote(uri) + ": " + e.Message
 	}
 	return err
@@ -96,8 +95,7 @@ func (d *Dir) describe(name string, err error) *Error {
 // out gets it without a look at the disk.
 func escapeError(root *os.Root) error {
 	_, err := root.Lstat("..")
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
 	}
 	return err

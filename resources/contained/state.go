@@ -18,8 +18,7 @@ import (
 // [Dir.List] looks at.
 func (d *Dir) State(name string) string {
 	state, err := d.state(name)
-	var refused *Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*Error](err); ok {
 		return string(refused.Rule)
 	}
 	return state

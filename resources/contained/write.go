@@ -87,8 +87,7 @@ func (t *target) read(seen fs.FileInfo, limit int64) ([]byte, error) {
 		return nil, errors.Join(ErrChanged, err)
 	}
 	data, err := t.root.readLimited(file, t.given, seen.Size(), limit)
-	var refused *Error
-	if errors.As(err, &refused) && refused.Rule == TooLarge {
+	if refused, ok := errors.AsType[*Error](err); ok && refused.Rule == TooLarge {
 		refused.Hint = "Change it with a program, such as sed."
 	}
 	return data, err

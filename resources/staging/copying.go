@@ -98,8 +98,7 @@ func (c *copying) file(path string) error {
 // leaveOut passes over what the system does not let the server read. What is
 // gone or something else by now was swapped, as the next look shows.
 func (c *copying) leaveOut(path string, err error) error {
-	var refused *contained.Error
-	if errors.As(err, &refused) && refused.Rule != contained.Unreadable {
+	if refused, ok := errors.AsType[*contained.Error](err); ok && refused.Rule != contained.Unreadable {
 		c.leftOut = append(c.leftOut, path)
 		return c.to.Remove(path)
 	}

@@ -218,7 +218,7 @@ func (a *Archives) extract(r *problem.Report, file *os.File, size int64, sum [sh
 		return dir, nil
 	}
 	removed := os.RemoveAll(parent)
-	if broken := (*fault)(nil); errors.As(err, &broken) && removed == nil {
+	if broken, ok := errors.AsType[*fault](err); ok && removed == nil {
 		r.Add(broken.rule, problem.Position{}, "%s", broken.message)
 		return "", nil
 	}

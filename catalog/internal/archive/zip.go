@@ -176,7 +176,7 @@ func (e zipEntry) extract(root *os.Root, budget int64) (written int64, err error
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	written, err = io.Copy(target, io.LimitReader(source, budget+1))
-	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return written, err // writing failed
 	}
 	switch {

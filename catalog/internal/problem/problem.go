@@ -115,7 +115,7 @@ func IsMisleading(name string) bool {
 
 // Cause returns the innermost reason of a file error, without its path.
 func Cause(err error) error {
-	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathError.Err
 	}
 	return err

@@ -30,7 +30,7 @@ func Parse(file string, data []byte) ([]Tool, []problem.Problem) {
 	f := &walker{Report: r, data: data, decoder: json.NewDecoder(bytes.NewReader(data))}
 	var whole json.RawMessage
 	err, at := json.Unmarshal(data, &whole), problem.Position{}
-	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at = f.at(syntax.Offset - 1)
 	} else if err = f.file(); err != nil {
 		at = f.here()

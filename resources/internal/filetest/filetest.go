@@ -84,8 +84,7 @@ func WantRule(t testing.TB, err error, want contained.Rule) {
 
 // RuleOf returns the rule of a refusal, or an empty one.
 func RuleOf(err error) contained.Rule {
-	var e *contained.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*contained.Error](err); ok {
 		return e.Rule
 	}
 	return ""

@@ -68,8 +68,7 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 	}
 	defer prepared.release()
 	approval, err := r.approve(ctx, prepared, p)
-	var declined *consent.Declined
-	if errors.As(err, &declined) {
+	if declined, ok := errors.AsType[*consent.Declined](err); ok {
 		return r.declinedAnswer(declined, prepared.digest(), p.Workspace), nil
 	}
 	if err != nil {

@@ -122,8 +122,8 @@ func (run *prepared) fits() bool {
 
 // notCopied is why there is no copy.
 func (r *Runner) notCopied(skill *catalog.Skill, err error) error {
-	var refused *contained.Error
-	if !errors.As(err, &refused) {
+	refused, ok := errors.AsType[*contained.Error](err)
+	if !ok {
 		return err
 	}
 	switch refused.Rule {

@@ -189,8 +189,8 @@ func (p *Publisher) fresh(ctx context.Context, skill *catalog.Skill) (*catalog.S
 
 // overLimit says which limit of the extension a skill is beyond.
 func overLimit(skill *catalog.Skill, err error) error {
-	var limit *resources.LimitError
-	if !errors.As(err, &limit) {
+	limit, ok := errors.AsType[*resources.LimitError](err)
+	if !ok {
 		return err
 	}
 	return &failure.Failure{Code: failure.TooLarge, Message: fmt.Sprintf("skill %q is not published: %v", skill.Name, limit),

@@ -76,7 +76,7 @@ func wholeFile(ctx context.Context, dir *contained.Dir, file, uri string) (mcp.R
 		return nil, err
 	}
 	content, err = opened.ReadAll(contained.MaxReadBytes)
-	if refused := (*contained.Error)(nil); errors.As(err, &refused) && refused.Rule == contained.TooLarge {
+	if refused, ok := errors.AsType[*contained.Error](err); ok && refused.Rule == contained.TooLarge {
 		return nil, &failure.Failure{Code: failure.TooLarge, Message: refused.Message, Cause: err,
 			Hint: "Call the tool readResource, which reads parts of it by `offset` and `length`, or have a program look into it."}
 	}

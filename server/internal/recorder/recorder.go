@@ -147,8 +147,7 @@ const hint = "Tell the user, who can make the audit log writable again, such as 
 
 // reason returns why something could not be recorded, without paths.
 func reason(err error) string {
-	var failed *audit.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*audit.Error](err); ok {
 		return failed.Reason()
 	}
 	return "the server's log says why"

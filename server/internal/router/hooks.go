@@ -30,13 +30,12 @@ func HookErrors(hooks *mcpserver.Hooks, log *slog.Logger) {
 // unreadable is the failure of a request whose parameters have a wrong type,
 // or nil for another error of the library, whose text would name Go's types.
 func unreadable(method string, err error) *failure.Failure {
-	var unparsable *mcpserver.UnparsableMessageError
-	if !errors.As(err, &unparsable) {
+	if _, ok := errors.AsType[*mcpserver.UnparsableMessageError](err); !ok {
 		return nil
 	}
 	const hint = "Send the parameters as the protocol's specification has them."
-	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) || wrong.Field == "" {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok || wrong.Field == "" {
 		return failure.New(failure.InvalidArguments, hint, "the parameters of %s cannot be read", method)
 	}
 	// The names of embedded structs are among those of the fields.

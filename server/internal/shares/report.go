@@ -181,8 +181,7 @@ func sentence(err error) string {
 	if err == nil {
 		return ""
 	}
-	var refused *project.Refusal
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*project.Refusal](err); ok {
 		return "The directory " + strings.TrimSuffix(refused.Reason, ".") + "."
 	}
 	for _, known := range shownErrors {

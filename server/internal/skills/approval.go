@@ -38,8 +38,7 @@ func (a Access) approveRead(ctx context.Context, skill *catalog.Skill, file stri
 // large for a manifest: then no answer can be bound to it.
 func (a Access) version(ctx context.Context, skill *catalog.Skill) (string, error) {
 	files, err := a.Digests.Manifest(ctx, skill)
-	var limit *resources.LimitError
-	if errors.As(err, &limit) {
+	if _, ok := errors.AsType[*resources.LimitError](err); ok {
 		return "", nil
 	}
 	if err != nil {

@@ -105,8 +105,8 @@ func (a applier) apply(ctx context.Context, arguments applyArguments) (*mcp.Call
 		return done.result(), nil
 	}
 	if err := a.ask(ctx, set, arguments); err != nil {
-		var declined *consent.Declined
-		if !errors.As(err, &declined) {
+		declined, ok := errors.AsType[*consent.Declined](err)
+		if !ok {
 			return nil, err
 		}
 		held, heldErr := set.Held(ctx)

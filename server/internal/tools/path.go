@@ -76,8 +76,7 @@ func (f *workspaceFiles) path(ctx context.Context, path, handle string) (filePat
 	}
 	var err error
 	read.file, err = contained.Clean(read.file)
-	var refused *contained.Error
-	if errors.As(err, &refused) && refused.Rule == contained.Absolute {
+	if refused, ok := errors.AsType[*contained.Error](err); ok && refused.Rule == contained.Absolute {
 		return filePath{}, f.invalid(ctx, refused.Message)
 	}
 	return read, err

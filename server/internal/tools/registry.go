@@ -93,8 +93,7 @@ func (r *Registry) answer(ctx context.Context, t Tool, request mcp.CallToolReque
 	}
 	call := consent.Call{Tool: name, Arguments: arguments, State: request.Params.RequestState, Responses: request.Params.InputResponses}
 	result, err = r.door.Serve(ctx, call, func(ctx context.Context) (*mcp.CallToolResult, error) { return t.handle(ctx, arguments) })
-	var declined *consent.Declined
-	if errors.As(err, &declined) {
+	if declined, ok := errors.AsType[*consent.Declined](err); ok {
 		return declined.ToolResult(), nil
 	}
 	return result, err

@@ -19,8 +19,7 @@ import (
 func allProblems(ctx context.Context, snapshot *catalog.Snapshot) []catalog.Problem {
 	problems := slices.Clone(snapshot.Problems())
 	for _, skill := range snapshot.Skills() {
-		var limit *resources.LimitError
-		if errors.As(resources.CheckLimits(ctx, skill), &limit) {
+		if limit, ok := errors.AsType[*resources.LimitError](resources.CheckLimits(ctx, skill)); ok {
 			problems = append(problems, problemOf(skill, "extension-limit", skill.Dir,
 				limit.Error()+", the limit of the Skills extension (SEP-2640), so skills/list leaves it out"))
 		} else if fault := server.EntryFault(skill); fault != "" {
@@ -58,8 +57,7 @@ func toolProblems(skill *catalog.Skill) []catalog.Problem {
 	defer dir.Close()
 	file := filepath.Join(skill.Dir, "tools.json")
 	content, err := dir.ReadAll("tools.json", 0)
-	var refused *contained.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*contained.Error](err); ok {
 		return []catalog.Problem{problemOf(skill, "tools-unreadable", file, refused.Message)}
 	}
 	_, problems := catalog.ParseTools(file, content.Data)

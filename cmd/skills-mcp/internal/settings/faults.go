@@ -21,8 +21,7 @@ func (s *Settings) ProjectFault() error {
 
 // FirstFault returns the first thing that an error says.
 func FirstFault(err error) string {
-	var refused *config.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*config.Error](err); ok {
 		return strings.TrimSuffix(terminal.Printable(refused.Faults[0].String()), ".")
 	}
 	return terminal.Printable(err.Error())

@@ -207,8 +207,7 @@ func fromHere(key, value string) string {
 
 // AsUsage marks faults of the command line.
 func AsUsage(err error) error {
-	var refused *config.Error
-	if errors.As(err, &refused) && refused.Faults[0].Origin.Kind == config.FromFlag {
+	if refused, ok := errors.AsType[*config.Error](err); ok && refused.Faults[0].Origin.Kind == config.FromFlag {
 		return exit.Misused(err)
 	}
 	return err
