@@ -86,9 +86,7 @@ func (o *Options) check() error {
 	if o.Redact == nil {
 		o.Redact = func(text string) string { return text }
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return nil
 }
 

@@ -164,12 +164,7 @@ func globs(to *[]string) value {
 
 // words is a list of some words.
 func words(to *[]string, words ...string) value {
-	return texts(to, "`"+strings.Join(words, "`, `")+"`", object{"enum": words}, func(text string) error {
-		if !slices.Contains(words, text) {
-			return fmt.Errorf("%s is none of %s%s", quoted(text), strings.Join(words, ", "), nearest(text, words))
-		}
-		return nil
-	})
+	return texts(to, "`"+strings.Join(words, "`, `")+"`", object{"enum": words}, oneOf(words))
 }
 
 func roots(to *[]Root) value {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -282,9 +281,7 @@ func (e *Effective) loadEnvironment(environment map[string]string) (err error) {
 // YAML returns the configuration as a file that says the same, with where each
 // value comes from in comments.
 func (e *Effective) YAML() []byte {
-	var out bytes.Buffer
 	p := &printer{origins: e.origins}
 	keys(&e.Config).print(p, "", "")
-	out.WriteString(p.out.String())
-	return out.Bytes()
+	return []byte(p.out.String())
 }

@@ -22,16 +22,21 @@ const maxTextChars = 4096
 func choice(to *string, words ...string) value {
 	return scalar[string]{
 		to: to, tags: []string{tagText},
-		parse: func(text string) (string, error) {
-			if !slices.Contains(words, text) {
-				return "", fmt.Errorf("%s is none of %s%s", quoted(text), strings.Join(words, ", "), nearest(text, words))
-			}
-			return text, nil
-		},
+		parse:  func(text string) (string, error) { return text, oneOf(words)(text) },
 		format: scalarYAML,
 		means:  "`" + strings.Join(words, "`, `") + "`",
 		json:   object{"enum": words},
 		wider:  func(value, than string) bool { return slices.Index(words, value) < slices.Index(words, than) },
+	}
+}
+
+// oneOf checks that a text is one of some words.
+func oneOf(words []string) func(text string) error {
+	return func(text string) error {
+		if !slices.Contains(words, text) {
+			return fmt.Errorf("%s is none of %s%s", quoted(text), strings.Join(words, ", "), nearest(text, words))
+		}
+		return nil
 	}
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -128,9 +129,7 @@ func (g group) schema() object {
 	properties := object{}
 	for _, f := range g {
 		schema := object{"description": f.doc}
-		for key, value := range f.value.schema() {
-			schema[key] = value
-		}
+		maps.Copy(schema, f.value.schema())
 		properties[f.name] = schema
 	}
 	return object{"type": "object", "properties": properties, "additionalProperties": false}

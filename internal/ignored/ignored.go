@@ -3,7 +3,11 @@
 // file managers.
 package ignored
 
-import "strings"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // Packages is the directory of what a package manager installed: no content of
 // a skill, but its programs need it.
@@ -25,28 +29,15 @@ func Name(name string) bool {
 		strings.HasPrefix(name, "._") || // macOS on other file systems
 		strings.HasPrefix(name, ".#") || // the lock of Emacs
 		len(name) > 1 && strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") ||
-		strings.HasPrefix(name, ".") && isVimSwap(lower)
+		strings.HasPrefix(name, ".") && slices.Contains(vimSwaps, path.Ext(lower))
 }
 
-func isVimSwap(name string) bool {
-	for _, suffix := range []string{".swp", ".swo", ".swn", ".swx"} {
-		if strings.HasSuffix(name, suffix) {
-			return true
-		}
-	}
-	return false
-}
+// vimSwaps are the extensions of vim's swap files, which are hidden.
+var vimSwaps = []string{".swp", ".swo", ".swn", ".swx"}
 
 // Within reports whether a clean slash-separated path is, or lies in, what
 // [Name] ignores.
-func Within(path string) bool {
-	for segment := range strings.SplitSeq(path, "/") {
-		if Name(segment) {
-			return true
-		}
-	}
-	return false
-}
+func Within(path string) bool { return slices.ContainsFunc(strings.Split(path, "/"), Name) }
 
 // unsearched hold files by the thousand, or those of tools. They may be part
 // of a skill, such as a template, but none that its author means to publish

@@ -71,9 +71,7 @@ type kept struct {
 func New(opts Options) *Store {
 	opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
 	opts.Timeout = cmp.Or(opts.Timeout, DefaultTimeout)
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	s := &Store{opts: opts, key: newKey(), kept: map[Source]*kept{}, warned: map[Source]bool{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s

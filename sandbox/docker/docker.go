@@ -29,6 +29,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,12 +108,8 @@ var _ sandbox.Backend = (*Backend)(nil)
 // New returns a backend, once a container was really run. Errors wrap
 // [sandbox.ErrUnavailable] and end with what is missing and what fixes it.
 func New(ctx context.Context, options Options) (*Backend, error) {
-	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
-	}
-	if options.Image == "" {
-		options.Image = DefaultImage
-	}
+	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
+	options.Image = cmp.Or(options.Image, DefaultImage)
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	b, err := open(ctx, options)

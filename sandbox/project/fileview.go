@@ -31,14 +31,8 @@ type FileView struct {
 	mu      sync.Mutex
 	states  []filestat.State
 	settled bool // no other content can have these states
-	current *copied
 	number  int
-}
-
-// copied is one state of the files, which is never changed.
-type copied struct {
-	dir   string
-	users int
+	copies  generations
 }
 
 // NewFileView returns a view of the regular files with these names in dir. Base
@@ -68,32 +62,20 @@ func (v *FileView) Acquire(ctx context.Context) (*Lease, error) {
 			settled = settled && states[i].Known() && states[i].Settled(now.Add(filestat.SettleTime-v.settle))
 		}
 	}
-	if v.current == nil || !v.settled || !slices.Equal(states, v.states) {
-		next, err := v.copyAll()
-		if err != nil {
+	next := v.copies.current
+	if next == nil || !v.settled || !slices.Equal(states, v.states) {
+		var err error
+		if next, err = v.copyAll(); err != nil {
 			return nil, err
 		}
-		if last := v.current; last != nil && last.users == 0 {
-			_ = tempdir.Remove(last.dir) // the owner of the base removes the rest
-		}
-		v.states, v.settled, v.current = states, settled, next
+		v.states, v.settled = states, settled
 	}
-	held := v.current
-	held.users++
-	return &Lease{Layers: []string{held.dir}, release: sync.OnceFunc(func() { v.release(held) })}, nil
+	return &Lease{Layers: []string{next.dir}, release: v.copies.use(next)}, nil
 }
 
-func (v *FileView) release(held *copied) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if held.users--; held.users == 0 && held != v.current {
-		_ = tempdir.Remove(held.dir)
-	}
-}
-
-func (v *FileView) copyAll() (*copied, error) {
+func (v *FileView) copyAll() (*generation, error) {
 	v.number++
-	next := &copied{dir: filepath.Join(v.dir, strconv.Itoa(v.number))}
+	next := &generation{dir: filepath.Join(v.dir, strconv.Itoa(v.number))}
 	err := os.Mkdir(next.dir, 0o700)
 	for _, name := range v.names {
 		if err == nil {
@@ -159,6 +141,5 @@ func likeDirectory(from, to string) error {
 func (v *FileView) Close() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.current = nil
-	return tempdir.Remove(v.dir)
+	return v.copies.close(v.dir)
 }

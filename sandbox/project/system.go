@@ -3,6 +3,7 @@ package project
 import (
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/internal/pathname"
@@ -30,30 +31,15 @@ func isSystem(path string) bool {
 	if runtime.GOOS == "windows" {
 		return isWindowsSystem(path)
 	}
-	for _, top := range userTrees {
-		if path != top && pathname.Within(path, top) {
-			return false
-		}
+	within := func(tree string) bool { return pathname.Within(path, tree) }
+	if slices.ContainsFunc(userTrees, within) && !slices.Contains(userTrees, path) {
+		return false
 	}
-	for _, top := range systemTops {
-		if path == top {
-			return true
-		}
-	}
-	for _, tree := range systemTrees {
-		if pathname.Within(path, tree) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(systemTops, path) || slices.ContainsFunc(systemTrees, within)
 }
 
 func isWindowsSystem(path string) bool {
 	rest := strings.ToLower(filepath.ToSlash(path[len(filepath.VolumeName(path)):]))
-	for _, tree := range []string{"/windows", "/program files", "/program files (x86)", "/programdata"} {
-		if rest == tree || strings.HasPrefix(rest, tree+"/") {
-			return true
-		}
-	}
-	return rest == "/users"
+	trees := []string{"/windows", "/program files", "/program files (x86)", "/programdata"}
+	return rest == "/users" || slices.ContainsFunc(trees, func(tree string) bool { return strings.HasPrefix(rest+"/", tree+"/") })
 }

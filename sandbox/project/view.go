@@ -2,7 +2,10 @@ package project
 
 import (
 	"errors"
+	"sync"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 )
 
 // ViewOptions say what a [View] shows.
@@ -66,4 +69,55 @@ func (l *Lease) Release() {
 	if l.release != nil {
 		l.release()
 	}
+}
+
+// generation is one state of what is shown besides the user's own directory. Its
+// directory is never changed, since it may be a layer of a mounted overlay.
+type generation struct {
+	dir   string // empty where there is nothing to show
+	users int
+}
+
+// remove removes the layer. What cannot be removed is left to the owner of the
+// base directory.
+func (g *generation) remove() {
+	if g.dir != "" {
+		_ = tempdir.Remove(g.dir)
+	}
+}
+
+// generations has the newest one, and removes those that nobody uses any more.
+type generations struct {
+	mu      sync.Mutex
+	current *generation // nil before the first lease
+}
+
+// use makes a generation the current one, until the next, and counts a user in.
+func (all *generations) use(g *generation) (release func()) {
+	all.mu.Lock()
+	last := all.current
+	all.current = g
+	g.users++
+	unused := last != nil && last != g && last.users == 0
+	all.mu.Unlock()
+	if unused {
+		last.remove()
+	}
+	return sync.OnceFunc(func() {
+		all.mu.Lock()
+		g.users--
+		unused := g.users == 0 && g != all.current
+		all.mu.Unlock()
+		if unused {
+			g.remove()
+		}
+	})
+}
+
+// close forgets all of them, and removes the directory in which they are.
+func (all *generations) close(dir string) error {
+	all.mu.Lock()
+	all.current = nil
+	all.mu.Unlock()
+	return tempdir.Remove(dir)
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -27,18 +26,9 @@ type View struct {
 	turn    chan struct{}
 	tree    tree
 	configs configs
-	number  int // of the last generation
-
-	mu      sync.Mutex  // has the generations, whoever looks
-	current *generation // nil before the first lease
-}
-
-// generation is one state of the mask. Its directory is never changed, since it
-// may be a layer of a mounted overlay.
-type generation struct {
-	plan  []item
-	dir   string // empty where there is nothing to mask
-	users int
+	number  int    // of the last generation
+	mask    []item // of the current one
+	generations
 }
 
 // NewView returns a view. Nothing is looked at before [View.Acquire].
@@ -73,10 +63,11 @@ func (v *View) Acquire(ctx context.Context) (*Lease, error) {
 		return nil, err
 	}
 	next := v.current // changed by who has the turn
-	if next == nil || !slices.Equal(next.plan, plan) || !next.intact() {
+	if next == nil || !slices.Equal(v.mask, plan) || !v.intact() {
 		if next, err = v.build(plan); err != nil {
 			return nil, err
 		}
+		v.mask = plan
 	}
 	return v.lease(next, masked), nil
 }
@@ -99,7 +90,7 @@ func (v *View) look(ctx context.Context) ([]Masked, []item, error) {
 
 // build makes the next generation.
 func (v *View) build(plan []item) (*generation, error) {
-	next := &generation{plan: plan}
+	next := new(generation)
 	if len(plan) == 0 {
 		return next, nil
 	}
@@ -113,59 +104,27 @@ func (v *View) build(plan []item) (*generation, error) {
 
 // intact reports whether the mask is still there: it is where what nobody uses for
 // days may be removed, file by file.
-func (g *generation) intact() bool {
-	return !slices.ContainsFunc(g.plan, func(it item) bool {
+func (v *View) intact() bool {
+	return !slices.ContainsFunc(v.mask, func(it item) bool {
 		var stat unix.Stat_t
-		err := unix.Lstat(filepath.Join(g.dir, it.path), &stat)
+		err := unix.Lstat(filepath.Join(v.current.dir, it.path), &stat)
 		return err != nil || stat.Mode&unix.S_IFMT != it.mode&unix.S_IFMT
 	})
-}
-
-// remove removes the layer. What cannot be removed is left to the owner of the
-// base directory.
-func (g *generation) remove() {
-	if g.dir != "" {
-		_ = tempdir.Remove(g.dir)
-	}
 }
 
 // lease makes a generation the current one and returns a lease of it.
 func (v *View) lease(g *generation, masked []Masked) *Lease {
 	listed := masked[:min(len(masked), MaxListed)]
-	lease := &Lease{Layers: []string{v.tree.options.Dir}, Masked: listed, Omitted: len(masked) - len(listed)}
+	lease := &Lease{Layers: []string{v.tree.options.Dir}, Masked: listed, Omitted: len(masked) - len(listed), release: v.use(g)}
 	if g.dir != "" {
 		lease.Layers = []string{g.dir, v.tree.options.Dir}
 	}
-	lease.release = sync.OnceFunc(func() { v.leave(g) })
-	v.mu.Lock()
-	last := v.current
-	v.current = g
-	g.users++
-	unused := last != nil && last != g && last.users == 0
-	v.mu.Unlock()
-	if unused {
-		last.remove()
-	}
 	return lease
-}
-
-// leave ends a lease of a generation.
-func (v *View) leave(g *generation) {
-	v.mu.Lock()
-	g.users--
-	unused := g.users == 0 && g != v.current
-	v.mu.Unlock()
-	if unused {
-		g.remove()
-	}
 }
 
 // Close removes the layers. All leases must have been released.
 func (v *View) Close() error {
 	v.turn <- struct{}{}
 	defer v.endTurn()
-	v.mu.Lock()
-	v.current = nil
-	v.mu.Unlock()
-	return tempdir.Remove(v.dir)
+	return v.close(v.dir)
 }

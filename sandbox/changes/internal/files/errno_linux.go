@@ -3,18 +3,14 @@ package files
 import (
 	"errors"
 	"io/fs"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
 
 // IsErrno reports whether err is one of these.
 func IsErrno(err error, errno ...unix.Errno) bool {
-	for _, e := range errno {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(errno, func(e unix.Errno) bool { return errors.Is(err, e) })
 }
 
 // Missing reports whether an error says that something is not there.
