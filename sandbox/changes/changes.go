@@ -175,18 +175,18 @@ type Outcome struct {
 
 // Info is a set, for people.
 type Info struct {
-	ID      string // as [Held.ID]
-	Target  Target
-	Created time.Time
-	Used    time.Time // last
+	ID      string    `json:"id"` // as [Held.ID]
+	Target  Target    `json:"target"`
+	Created time.Time `json:"created"`
+	Used    time.Time `json:"used"` // last
 	// Changes counts what is held, by kind, and Refused what could not be
 	// applied whatever the rules are.
-	Changes map[Kind]int
-	Refused int
+	Changes map[Kind]int `json:"changes"`
+	Refused int          `json:"refused,omitempty"`
 	// Running says that programs use the set at the moment.
-	Running bool
+	Running bool `json:"running,omitempty"`
 	// Problem says why the set cannot be read; then what is above is incomplete.
-	Problem string
+	Problem string `json:"problem,omitempty"`
 }
 
 // Applied is one apply that can be undone, or was.

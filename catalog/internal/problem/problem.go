@@ -37,24 +37,28 @@ func (s Severity) String() string {
 	return "warning"
 }
 
+// MarshalText implements [encoding.TextMarshaler].
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Problem is one fault in a skill folder, in words its author can act on.
 type Problem struct {
-	Severity Severity
+	Severity Severity `json:"severity"`
 	// Skill is the skill's name where it is known, or empty.
-	Skill string
+	Skill string `json:"skill,omitempty"`
 	// File is the absolute host path at fault. For a file inside an archive
 	// it is the archive's path followed by the path in the archive.
-	File string
+	File string `json:"file"`
 	// Line and Column count from 1, columns in characters; 0 means that they
 	// are not known.
-	Line, Column int
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
 	// Rule is the stable kebab-case name of the broken rule, such as
 	// "name-format". [Rules] lists them all.
-	Rule string
+	Rule string `json:"rule"`
 	// Message says what is wrong.
-	Message string
+	Message string `json:"message"`
 	// Hint says what to do about it.
-	Hint string
+	Hint string `json:"hint,omitempty"`
 }
 
 // maxFileProblems bounds how many problems of one file are reported, and

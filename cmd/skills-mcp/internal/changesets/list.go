@@ -11,18 +11,6 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
 )
 
-// listedChanges is a change set as --json prints it.
-type listedChanges struct {
-	ID      string               `json:"id"`
-	Target  changes.Target       `json:"target"`
-	Created time.Time            `json:"created"`
-	Used    time.Time            `json:"used"`
-	Changes map[changes.Kind]int `json:"changes"`
-	Refused int                  `json:"refused,omitempty"`
-	Running bool                 `json:"running,omitempty"`
-	Problem string               `json:"problem,omitempty"`
-}
-
 // List prints which sets hold something.
 func List(command *cobra.Command, store *changes.Store, asJSON bool) error {
 	all, err := store.List(command.Context())
@@ -31,11 +19,7 @@ func List(command *cobra.Command, store *changes.Store, asJSON bool) error {
 	}
 	out := command.OutOrStdout()
 	if asJSON {
-		listed := []listedChanges{}
-		for _, info := range all {
-			listed = append(listed, listedChanges(info))
-		}
-		return terminal.PrintJSON(out, listed)
+		return terminal.PrintJSON(out, append([]changes.Info{}, all...))
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(out, "No changes are held: your files are as you left them.")

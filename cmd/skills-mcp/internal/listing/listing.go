@@ -78,34 +78,20 @@ type listedSkill struct {
 	Hidden string `json:"hidden,omitempty"`
 }
 
-type listedProblem struct {
-	Severity string `json:"severity"`
-	Skill    string `json:"skill,omitempty"`
-	File     string `json:"file"`
-	Line     int    `json:"line,omitempty"`
-	Column   int    `json:"column,omitempty"`
-	Rule     string `json:"rule"`
-	Message  string `json:"message"`
-	Hint     string `json:"hint,omitempty"`
-}
-
 // JSON writes it as one JSON object.
 func (l Listing) JSON(out io.Writer) error {
 	listing := struct {
-		Skills   []listedSkill   `json:"skills"`
-		Hidden   []listedSkill   `json:"hidden,omitempty"`
-		Problems []listedProblem `json:"problems"`
+		Skills   []listedSkill     `json:"skills"`
+		Hidden   []listedSkill     `json:"hidden,omitempty"`
+		Problems []catalog.Problem `json:"problems"`
 		// Shown is what programs see of this machine besides the system's files.
 		Shown []string `json:"shown,omitempty"`
-	}{Skills: []listedSkill{}, Problems: []listedProblem{}, Shown: l.shown}
+	}{Skills: []listedSkill{}, Problems: append([]catalog.Problem{}, l.problems...), Shown: l.shown}
 	for _, skill := range l.skills {
 		listing.Skills = append(listing.Skills, listed(skill, ""))
 	}
 	for _, skill := range l.hidden {
 		listing.Hidden = append(listing.Hidden, listed(skill, l.why(skill)))
-	}
-	for _, p := range l.problems {
-		listing.Problems = append(listing.Problems, listedProblem{p.Severity.String(), p.Skill, p.File, p.Line, p.Column, p.Rule, p.Message, p.Hint})
 	}
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
