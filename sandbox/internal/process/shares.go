@@ -74,11 +74,7 @@ func checkShare(share sandbox.Share) error {
 }
 
 func invalidShare(what string) error {
-	return &sandbox.SetupError{
-		Rule:    "spec-invalid",
-		Message: "a shared directory cannot be shown: " + what,
-		Hint:    "This is a fault of the server, not of the call.",
-	}
+	return invalidSpec("a shared directory cannot be shown: " + what)
 }
 
 // lockChanges waits until no other run, of any process, uses the directories of

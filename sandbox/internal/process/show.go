@@ -44,11 +44,7 @@ func checkShow(spec sandbox.Spec) ([]string, error) {
 	}
 	for _, dir := range spec.Path {
 		if strings.ContainsAny(dir, "\x00"+string(os.PathListSeparator)) || !isAbsolute(dir) {
-			return nil, &sandbox.SetupError{
-				Rule:    "spec-invalid",
-				Message: "a directory cannot be one of PATH: it is not absolute, or its name would be taken for several",
-				Hint:    "This is a fault of the server, not of the call.",
-			}
+			return nil, invalidSpec("a directory cannot be one of PATH: it is not absolute, or its name would be taken for several")
 		}
 	}
 	return all, nil
@@ -98,13 +94,7 @@ func checkShown(name string) error {
 	}
 }
 
-func invalidShow(what string) error {
-	return &sandbox.SetupError{
-		Rule:    "spec-invalid",
-		Message: "a path cannot be shown: " + what,
-		Hint:    "This is a fault of the server, not of the call.",
-	}
-}
+func invalidShow(what string) error { return invalidSpec("a path cannot be shown: " + what) }
 
 // RefusedShow returns the [sandbox.SetupError] for something of Spec.Show that
 // cannot be shown, for a reason that the user can do something about.

@@ -44,11 +44,7 @@ func checkDirs(spec sandbox.Spec) error {
 
 func checkDir(which, dir string) error {
 	if !filepath.IsAbs(dir) {
-		return &sandbox.SetupError{
-			Rule:    "spec-invalid",
-			Message: "the " + which + " directory is not absolute",
-			Hint:    "This is a fault of the server, not of the call.",
-		}
+		return invalidSpec("the " + which + " directory is not absolute")
 	}
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
@@ -58,6 +54,11 @@ func checkDir(which, dir string) error {
 		return sandbox.MissingDir(which, err)
 	}
 	return nil
+}
+
+// invalidSpec returns the [sandbox.SetupError] for what no call can ask for.
+func invalidSpec(message string) error {
+	return &sandbox.SetupError{Rule: "spec-invalid", Message: message, Hint: "This is a fault of the server, not of the call."}
 }
 
 // StartFailed returns the [sandbox.SetupError] for what the system said when the
