@@ -3,6 +3,7 @@ package contained
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -55,11 +56,7 @@ var typeOfExtension = map[string]string{
 // IsImage reports whether a model can look at a media type: PNG, JPEG, WebP and
 // GIF.
 func IsImage(mime string) bool {
-	switch mime {
-	case "image/png", "image/jpeg", "image/webp", "image/gif":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"image/png", "image/jpeg", "image/webp", "image/gif"}, mime)
 }
 
 // TypeByName returns the media type by a file's name alone, or
@@ -74,14 +71,7 @@ func TypeByName(name string) string {
 // isTextType reports whether files of a type of the table are text.
 func isTextType(mime string) bool {
 	family, sub, _ := strings.Cut(mime, "/")
-	if family == "text" {
-		return true
-	}
-	switch sub {
-	case "json", "jsonl", "yaml", "toml", "xml", "sql", "svg+xml", "x-ipynb+json":
-		return true
-	}
-	return false
+	return family == "text" || slices.Contains([]string{"json", "jsonl", "yaml", "toml", "xml", "sql", "svg+xml", "x-ipynb+json"}, sub)
 }
 
 // listedType is the media type by the name alone, or empty where that is of no

@@ -63,23 +63,10 @@ func cutPage(data []byte, begin int, want int64) Content {
 // ends. It takes no more memory than there is to read, and trusts the claimed
 // size for nothing but the first allocation.
 func readSection(r io.ReaderAt, offset, most, claimed int64) ([]byte, error) {
-	first := min(most, max(0, claimed-offset)+bytes.MinRead)
-	data := make([]byte, 0, first)
-	for int64(len(data)) < most {
-		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
-		free := data[len(data):min(int64(cap(data)), most)]
-		n, err := r.ReadAt(free, offset+int64(len(data)))
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return data, nil
+	var data bytes.Buffer
+	data.Grow(int(min(most, max(0, claimed-offset)) + bytes.MinRead))
+	_, err := data.ReadFrom(io.NewSectionReader(r, offset, most))
+	return data.Bytes(), err
 }
 
 // characterAt returns the beginning and the width of the UTF-8 character that
