@@ -30,7 +30,7 @@ type dialer struct {
 // dial connects to the host of a rule that was granted. A refusal is a *refusal.
 //
 // Where the user has a proxy, that looks the name up and nobody here judges the
-// address; what is granted as private never goes there.
+// address; what is private, and granted as such, never goes there.
 func (d *dialer) dial(ctx context.Context, wanted hosts.Rule) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -54,8 +54,12 @@ func (d *dialer) via(ctx context.Context, wanted hosts.Rule) *hop {
 	if err != nil {
 		return via
 	}
+	own, err := address.Own()
+	if err != nil {
+		return via
+	}
 	for _, each := range addresses {
-		if address.Within(d.allowed, each.Unmap()) {
+		if address.Within(d.allowed, each.Unmap()) && address.ReachOf(each, own, nil) != address.Public {
 			return nil
 		}
 	}

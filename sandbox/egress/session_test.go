@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"slices"
@@ -347,18 +348,21 @@ func usersProxy(t *testing.T, ports map[string]int) (address string, asked *sync
 func TestProxiesOfTheUser(t *testing.T) {
 	t.Parallel()
 	secure, private := serve(t, "127.0.0.1", true, hello), serve(t, "127.0.0.1", false, hello)
-	address, asked := usersProxy(t, map[string]int{"api.test:443": secure, "plain.test": 0})
+	address, asked := usersProxy(t, map[string]int{"api.test:443": secure, "plain.test": 0, "public.test": 0})
 	resolver := &names{} // which knows api.test as little as plain.test
 	resolver.set("private.test", "127.0.0.1")
+	resolver.set("public.test", "4000::1") // which is nobody's
 	proxy := newProxy(t, egress.Options{Resolver: resolver, Environ: []string{
 		"https_proxy=http://me:word@" + address, "HTTP_PROXY=" + address, "NO_PROXY=direct.test",
 	}})
-	s := open(t, proxy, egress.Grant{AllowPrivate: loopback, Rules: rules(t,
-		"api.test", "refused.test", "http://plain.test", "direct.test", "http://"+at("private.test", private))})
+	everywhere := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
+	s := open(t, proxy, egress.Grant{AllowPrivate: everywhere, Rules: rules(t,
+		"api.test", "refused.test", "http://plain.test", "http://public.test", "direct.test", "http://"+at("private.test", private))})
 	program := client(t, s.address, nil)
 	for _, test := range []struct{ url, want string }{
 		{"https://api.test", "hello api.test HTTP/2.0"},
 		{"http://plain.test", "by the user's proxy"},
+		{"http://public.test", "by the user's proxy"},
 		{"http://" + at("private.test", private), "hello " + at("private.test", private) + " HTTP/1.1"},
 		{"https://refused.test", "the proxy of this machine's user answers 403"},
 		{"https://direct.test", "the name was not found"},
