@@ -20,11 +20,12 @@ import (
 const prepareLong = `Install the packages of Python and npm that the files of skills ask for, and grant
 them to the skills. Without SKILL, all skills that ask for any.
 
-What is asked for, and by which line, is shown first, and you are asked. It is
-installed in the sandbox, which reaches the package index that your uv, pip and
-npm use and nothing else: nothing is built, no program of a package is run, and
-the files of skills stay as they are. Programs of the skill then have the
-packages, without network, until the skill asks for others.`
+What is asked for, and by which line, is shown first, then all packages that this
+comes to, with their versions, and you are asked. They are chosen and installed
+in the sandbox, which reaches the package index that your uv, pip and npm use
+and nothing else: nothing is built, no program of a package is run, and the files
+of skills stay as they are. Programs of the skill then have the packages, without
+network, until the skill asks for others.`
 
 const prepareExample = `  skills-mcp prepare report
   skills-mcp prepare --list
@@ -96,22 +97,31 @@ func prepare(command *cobra.Command, flags *settings.Settings, r *runtime, names
 	if given.list || len(wanted) == 0 {
 		return nil
 	}
-	if !given.yes {
-		question := fmt.Sprintf("Install this, and grant it to %s?", count(len(wanted), "skill"))
-		if !terminal.CanAsk(command) {
-			return exit.Misused(errors.New("standard input is no terminal to ask at; look at what is shown above, then give --yes"))
-		}
-		if agreed, err := terminal.Ask(command, question); err != nil || !agreed {
-			return err
-		}
+	if !given.yes && !terminal.CanAsk(command) {
+		return exit.Misused(errors.New("standard input is no terminal to ask at; look at what is shown above, then give --yes"))
 	}
 	p := &preparing.Preparer{Store: r.environments, Backend: r.backend, Log: r.log, Hosts: given.hosts, ExcludeNewer: given.excludeNewer,
-		Progress: func(line string) { fmt.Fprintf(command.ErrOrStderr(), "  %s …\n", line) }}
+		Progress: func(line string) { fmt.Fprintf(command.ErrOrStderr(), "  %s …\n", line) },
+		Agree: func(skill string, offer preparing.Offer) error {
+			if err := offer.Write(command.OutOrStdout(), skill); err != nil || given.yes {
+				return err
+			}
+			agreed, err := terminal.Ask(command, fmt.Sprintf("Install this, and grant it to %s?", terminal.Printable(skill)))
+			if err == nil && !agreed {
+				err = errDeclined
+			}
+			return err
+		}}
 	for _, plan := range wanted {
-		err = errors.Join(err, prepareOne(command, flags, p, plan))
+		if oneErr := prepareOne(command, flags, p, plan); !errors.Is(oneErr, errDeclined) {
+			err = errors.Join(err, oneErr)
+		}
 	}
 	return err
 }
+
+// errDeclined means that the user does not want packages of a skill.
+var errDeclined = errors.New("it is not wanted")
 
 func count(n int, noun string) string {
 	if n == 1 {
@@ -123,6 +133,9 @@ func count(n int, noun string) string {
 // prepareOne prepares the packages of one skill, and grants them.
 func prepareOne(command *cobra.Command, flags *settings.Settings, p *preparing.Preparer, plan preparing.Plan) error {
 	made, err := p.Prepare(command.Context(), plan.Skill.Name, plan.Needs)
+	if errors.Is(err, errDeclined) {
+		return err
+	}
 	if err == nil && !plan.Granted {
 		_, err = granted.Grant(flags, plan.Skill, granted.Texts{Packages: true})
 	}

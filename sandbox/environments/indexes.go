@@ -62,16 +62,7 @@ func FindIndexes(ctx context.Context, places Places, uv string, wanted Wanted) (
 			return Indexes{}, err
 		}
 	}
-	addresses := append([]string{found.Python, found.Npm}, found.Further...)
-	for _, line := range found.NpmSettings {
-		if name, address, _ := strings.Cut(line, "="); strings.HasSuffix(name, ":registry") {
-			addresses = append(addresses, address)
-		}
-	}
-	for _, address := range addresses {
-		if address == "" {
-			continue
-		}
+	for _, address := range append(found.python(), found.npm()...) {
 		host, err := hostOf(address)
 		if err != nil {
 			return Indexes{}, err
@@ -82,6 +73,38 @@ func FindIndexes(ctx context.Context, places Places, uv string, wanted Wanted) (
 	slices.Sort(found.Hosts)
 	found.Hosts = slices.Compact(found.Hosts)
 	return found, nil
+}
+
+// python returns the addresses of the indexes of Python.
+func (i Indexes) python() []string {
+	return slices.DeleteFunc(append(slices.Clone(i.Further), i.Python), func(address string) bool { return address == "" })
+}
+
+// npm returns the addresses of the registries of npm.
+func (i Indexes) npm() (all []string) {
+	if i.Npm != "" {
+		all = append(all, i.Npm)
+	}
+	for _, line := range i.NpmSettings {
+		if name, address, _ := strings.Cut(line, "="); strings.HasSuffix(name, ":registry") {
+			all = append(all, address)
+		}
+	}
+	return all
+}
+
+// Of returns the addresses that are asked for what is wanted, without credentials.
+func (i Indexes) Of(wanted Wanted) (all []string) {
+	if len(wanted.Python) > 0 {
+		all = append(all, i.python()...)
+	}
+	if len(wanted.Npm) > 0 {
+		all = append(all, i.npm()...)
+	}
+	for at, address := range all {
+		all[at] = bare(address)
+	}
+	return all
 }
 
 // hostOf returns what has to be reached for an address.

@@ -63,9 +63,9 @@ func (a *Access) grantedText(g *grants.Grants) string {
 	return strings.Join(all, "; ")
 }
 
-// lackedText says what files ask for that is not granted, and how it would be.
-func lackedText(skill string, g *grants.Grants, asked needs.Needs) string {
-	var unreached, unset []string
+// Lacked returns the hosts and the variables that files ask for and that are not
+// granted.
+func Lacked(g *grants.Grants, asked needs.Needs) (unreached, unset []string) {
 	rules := g.Network()
 	for _, hint := range asked.Hosts {
 		wanted, err := hosts.New(hosts.HTTPS, hint.Name, hosts.HTTPS.DefaultPort())
@@ -79,28 +79,33 @@ func lackedText(skill string, g *grants.Grants, asked needs.Needs) string {
 			unset = append(unset, hint.Name)
 		}
 	}
-	if len(unreached)+len(unset) == 0 {
-		return ""
-	}
+	return few(unreached), few(unset)
+}
+
+// lackedText says what is [Lacked], and how it would be granted.
+func lackedText(skill string, g *grants.Grants, asked needs.Needs) string {
 	var all, flags []string
+	unreached, unset := Lacked(g, asked)
 	if len(unreached) > 0 {
-		all, flags = append(all, "the hosts "+few(unreached)), append(flags, " --host HOST")
+		all, flags = append(all, "the hosts "+strings.Join(unreached, ", ")), append(flags, " --host HOST")
 	}
 	if len(unset) > 0 {
-		all, flags = append(all, "the variables "+few(unset)), append(flags, " --secret VARIABLE --for HOST")
+		all, flags = append(all, "the variables "+strings.Join(unset, ", ")), append(flags, " --secret VARIABLE --for HOST")
+	}
+	if len(all) == 0 {
+		return ""
 	}
 	return fmt.Sprintf("Not granted, though its files name them: %s. Where the task needs one, tell the user, who can grant it with 'skills-mcp grant %s%s'.\n",
 		strings.Join(all, ", and "), shellword.Name(skill), strings.Join(flags, ""))
 }
 
-// few shows so many names that others chose.
-func few(names []string) string {
-	var shown []string
+// few returns the first of names that others chose, as they are shown.
+func few(names []string) (shown []string) {
 	for _, name := range names[:min(len(names), maxNamed)] {
 		shown = append(shown, display.Line(name))
 	}
 	if more := len(names) - maxNamed; more > 0 {
 		shown = append(shown, fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(shown, ", ")
+	return shown
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/granted"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
+	"github.com/skills-mcp/skills-mcp/internal/shellword"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox/environments"
 	"github.com/skills-mcp/skills-mcp/server"
@@ -22,6 +23,10 @@ import (
 type Plan struct {
 	Skill granted.Skill
 	Needs needs.Needs
+	// Compatibility is what its author states of it. Hosts and Variables are what its
+	// files ask for and it is not granted, as they are shown.
+	Compatibility    string
+	Hosts, Variables []string
 	// Prepared is the environment that is there, or nil, and Granted reports that
 	// the skill has it.
 	Prepared *environments.Environment
@@ -66,7 +71,7 @@ func planOf(ctx context.Context, s *settings.Settings, store *environments.Store
 		return Plan{}, err
 	}
 	defer root.Close()
-	plan := Plan{Skill: granted.Skill{Name: skill.Name, Root: from.Root(skill).Path, Place: skill.Place(), Digest: copied.Digest}}
+	plan := Plan{Skill: granted.Skill{Name: skill.Name, Root: from.Root(skill).Path, Place: skill.Place(), Digest: copied.Digest}, Compatibility: skill.Compatibility}
 	if plan.Needs, err = needs.Find(root.FS()); err != nil {
 		return Plan{}, fmt.Errorf("the skill %q cannot be read: %w", skill.Name, err)
 	}
@@ -78,6 +83,10 @@ func planOf(ctx context.Context, s *settings.Settings, store *environments.Store
 	}
 	has, err := s.Grants(skill.Name)
 	plan.Granted = err == nil && has.Packages
+	configured, configuredErr := granted.Configured(has)
+	if err == nil && configuredErr == nil {
+		plan.Hosts, plan.Variables = server.NotGranted(configured.Grants, plan.Needs)
+	}
 	return plan, nil
 }
 
@@ -102,8 +111,50 @@ func (p Plan) Write(out io.Writer) error {
 	if !p.Needs.Packages() {
 		text.WriteString("  asks for no packages\n")
 	}
+	p.writeHints(&text)
 	_, err := io.WriteString(out, text.String())
 	return err
+}
+
+// writeHints says what the skill asks for besides, which is granted in other ways.
+func (p Plan) writeHints(text *strings.Builder) {
+	if p.Compatibility != "" {
+		fmt.Fprintf(text, "  compatibility, as its author states it: %s\n", terminal.Printable(p.Compatibility))
+	}
+	for _, hint := range []struct {
+		what, flags string
+		names       []string
+	}{{"hosts", "--host HOST", p.Hosts}, {"variables", "--secret VARIABLE --for HOST", p.Variables}} {
+		if len(hint.names) > 0 {
+			fmt.Fprintf(text, "  names %s that it is not granted: %s\n          where it needs them: skills-mcp grant %s %s\n",
+				hint.what, terminal.Printable(strings.Join(hint.names, ", ")), shellword.Name(p.Skill.Name), hint.flags)
+		}
+	}
+}
+
+// Offer is what would be installed for a skill.
+type Offer struct {
+	Packages []environments.Package
+	// Indexes are where they come from.
+	Indexes []string
+}
+
+// Write lists them.
+func (o Offer) Write(out io.Writer, skill string) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s: %s from %s\n", terminal.Printable(skill), counted(len(o.Packages)), terminal.Printable(strings.Join(o.Indexes, " and ")))
+	for _, p := range o.Packages {
+		fmt.Fprintf(&text, "  %-6s  %s %s\n", p.Kind, terminal.Printable(p.Name), terminal.Printable(p.Version))
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+func counted(packages int) string {
+	if packages == 1 {
+		return "1 package"
+	}
+	return fmt.Sprintf("%d packages", packages)
 }
 
 func guessed(r needs.Requirement) string {
@@ -139,11 +190,7 @@ func place(source needs.Source) string {
 
 // Describe says in one line what an environment holds.
 func Describe(e environments.Environment) string {
-	noun := "packages"
-	if len(e.Packages) == 1 {
-		noun = "package"
-	}
-	return fmt.Sprintf("%d %s, %s, %s", len(e.Packages), noun, size(e.Bytes), e.Key[:min(len(e.Key), 19)])
+	return fmt.Sprintf("%s, %s, %s", counted(len(e.Packages)), size(e.Bytes), e.Key[:min(len(e.Key), 19)])
 }
 
 func size(bytes int64) string {

@@ -10,7 +10,9 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/skills-mcp/skills-mcp/catalog/needs"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
@@ -52,6 +54,9 @@ type Preparer struct {
 	ExcludeNewer string
 	// Progress is called with what is done.
 	Progress func(line string)
+	// Agree is called with what would be installed for a skill. Its error keeps it
+	// from being installed, and is what Prepare returns.
+	Agree func(skill string, offer Offer) error
 }
 
 // Prepare makes the environment for what a skill needs.
@@ -98,12 +103,24 @@ func (p *Preparer) Prepare(ctx context.Context, skill string, asked needs.Needs)
 	found, err := p.Store.Prepare(ctx, environments.Request{
 		Wanted: wanted, Backend: p.Backend, Egress: open, EgressEnv: variables, Indexes: indexes,
 		UV: uv, Certificates: environments.FindCertificates(places), ExcludeNewer: p.ExcludeNewer,
-		Progress: p.Progress, Workspaces: made,
+		Progress: p.Progress, Workspaces: made, IndexTimeout: indexTimeout(places.Getenv("UV_HTTP_TIMEOUT")),
+		Agree: func(all []environments.Package) error {
+			return p.Agree(skill, Offer{Packages: all, Indexes: indexes.Of(wanted)})
+		},
 	})
 	if err != nil {
 		return nil, errors.Join(explained(err, p.Backend.Info()), refused(sessions))
 	}
 	return found, nil
+}
+
+// indexTimeout returns what the user's own uv goes by, in seconds, or 0.
+func indexTimeout(text string) time.Duration {
+	seconds, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
 }
 
 // rulesOf parses hosts.
@@ -120,6 +137,7 @@ func rulesOf(texts []string) (rules []hosts.Rule, err error) {
 
 // explained says what the user can do.
 func explained(err error, info sandbox.Info) error {
+	missing, step := (*environments.MissingError)(nil), (*environments.StepError)(nil)
 	switch {
 	case errors.Is(err, environments.ErrNoUV):
 		return errors.New("Python packages are prepared by uv, which is not there: install it with 'pip install uv', 'pipx install uv', or as docs.astral.sh/uv says, and run this again") //nolint:staticcheck // the language's name
@@ -129,16 +147,34 @@ func explained(err error, info sandbox.Info) error {
 	case errors.Is(err, environments.ErrNoEgress):
 		return fmt.Errorf("the sandbox %s (tier %s) cannot be limited to the hosts of the package index, so that nothing is downloaded in it: use --sandbox=docker, or have the tier full (docs/sandboxes.md says what it needs)",
 			info.Backend, info.Tier)
+	case errors.As(err, &missing) && info.Image != "":
+		return fmt.Errorf("there is no %s in the image of the containers: 'make image' builds one that has it where a registry can be reached; name an image of your own that has it, built FROM skills-mcp/sandbox, with --docker-image",
+			missing.Program)
+	case errors.As(err, &missing):
+		return fmt.Errorf("there is no %s that programs in the sandbox find: install it, so that it is on PATH, and run this again", missing.Program)
+	case errors.As(err, &step) && (strings.Contains(step.Output, "timed out") || strings.Contains(step.Output, "timeout")):
+		return fmt.Errorf("%w\nan index that keeps silent is waited for as long as UV_HTTP_TIMEOUT says, in seconds, or %s", err, environments.DefaultIndexTimeout)
+	case errors.Is(err, environments.ErrNoSpace):
+		return fmt.Errorf("%w; 'skills-mcp prune' removes what is not used, and XDG_CACHE_HOME says where packages are kept", err)
+	case errors.Is(err, environments.ErrTooLarge):
+		return fmt.Errorf("%w; the skill has to ask for less, or for smaller packages, such as those without support for graphics cards", err)
 	}
 	return err
 }
 
-// refused says which hosts were asked for in vain.
+// refused says which hosts were asked for in vain, and what to do about each.
 func refused(sessions []*egress.Session) error {
 	var lines []string
 	for _, session := range sessions {
 		for _, host := range session.Usage().Hosts {
 			line := fmt.Sprintf("the host %s, port %d, was refused (%s)", terminal.Printable(host.Host), host.Port, host.Reason)
+			switch host.Reason {
+			case egress.NotGranted:
+				line += ": where your index keeps its files there, name it with --host"
+			case egress.Unreachable:
+				line = fmt.Sprintf("the host %s, port %d, is not found, or nothing answers there: look whether your uv, pip or npm reaches it, by the same variables and files (UV_DEFAULT_INDEX, npm_config_registry, HTTPS_PROXY)",
+					terminal.Printable(host.Host), host.Port)
+			}
 			if host.Refused > 0 && !slices.Contains(lines, line) {
 				lines = append(lines, line)
 			}
@@ -147,5 +183,5 @@ func refused(sessions []*egress.Session) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s; where your index keeps its files on further hosts, name them with --host", strings.Join(lines, "\n"))
+	return errors.New(strings.Join(lines, "\n"))
 }
