@@ -37,7 +37,7 @@ func (x *Set) Apply(ctx context.Context, id string, paths []string, judge Judge)
 	err = a.run()
 	if len(a.applied) > 0 || err == nil {
 		l.ctx = context.WithoutCancel(ctx) // what was done is told, and noted
-		err = errors.Join(err, l.leave(a.applied, a.entry()))
+		err = errors.Join(err, l.tidy(l.Without(a.applied, l.lower), func(string) bool { return true }, a.done))
 	}
 	if err != nil && len(a.applied) == 0 {
 		return Outcome{}, err
@@ -97,14 +97,7 @@ type application struct {
 	applied map[string]bool // paths that are in the target now
 	failed  map[string]bool // paths that are not
 	tx      *steps.Transaction
-	when    applied
-}
-
-func (a *application) entry() *applied {
-	if a.outcome.Undo == "" {
-		return nil
-	}
-	return &a.when
+	done    *applied
 }
 
 // choose takes the items that are to be applied. The directories that programs
@@ -170,7 +163,10 @@ func (a *application) run() error {
 		return err
 	}
 	defer undo.close()
-	a.tx = undo.transaction(a.ctx, a.lower, func(s *steps.Step) (*os.File, error) { return a.upper.File(s.Path) })
+	a.tx = &steps.Transaction{
+		Ctx: a.ctx, Target: a.lower, Journal: undo.journal, Kept: filepath.Join(undo.dir, keptDir),
+		Source: func(s *steps.Step) (*os.File, error) { return a.upper.File(s.Path) },
+	}
 	for _, s := range todo {
 		a.do(s)
 	}
@@ -181,13 +177,14 @@ func (a *application) run() error {
 		}
 	}
 	if a.tx.Next == 0 {
-		return undo.remove()
+		_ = a.set.store.forget(undo.name) // recovery tries again
+		return nil
 	}
 	a.outcome.Undo = applyPrefix + undo.name
-	a.when = applied{Held: a.id, Undo: a.outcome.Undo, When: undo.when}
-	err = undo.end()
+	a.done = &applied{Held: a.id, Undo: a.outcome.Undo, When: undo.when}
+	undo.end()
 	steps.Fault("ended")
-	return err
+	return nil
 }
 
 // do does one step, and says what became of it.
@@ -258,12 +255,6 @@ func bytesOf(todo []steps.Step) (n int64) {
 		}
 	}
 	return n
-}
-
-// leave takes out of the set what was applied, or is to be forgotten, and what
-// programs only touched.
-func (l *look) leave(gone map[string]bool, done *applied) error {
-	return l.tidy(l.Without(gone, l.lower), func(string) bool { return true }, done)
 }
 
 // tidy leaves what remains, and looks again.
@@ -349,10 +340,9 @@ func (x *Set) discardAll(ctx context.Context, judge Judge) (Held, error) {
 
 // keeping is the directory of one apply: its journal and what it replaced.
 type keeping struct {
-	store *Store
-	name  string
-	dir   string
-	held  *lock
+	name string
+	dir  string
+	held *lock
 	begun
 }
 
@@ -363,7 +353,7 @@ func (s *Store) begin(a *application, bytes int64) (*keeping, error) {
 	}
 	s.recover() // another may have been killed since this store was opened
 	s.makeRoom(bytes)
-	k := &keeping{store: s, name: steps.NewName()}
+	k := &keeping{name: steps.NewName()}
 	k.dir = filepath.Join(s.applied(), k.name)
 	temp := filepath.Join(s.applied(), newPrefix+k.name)
 	err := os.MkdirAll(filepath.Join(temp, keptDir), 0o700)
@@ -375,7 +365,7 @@ func (s *Store) begin(a *application, bytes int64) (*keeping, error) {
 	}
 	if err == nil {
 		k.begun, err = beginJournal(filepath.Join(k.dir, applyJournal), steps.Begin{
-			Target: steps.About(a.set.Target()), Root: a.set.Root, Held: a.id, When: s.now(),
+			Target: a.set.Target(), Root: a.set.Root, Held: a.id, When: s.now(),
 		})
 	}
 	if err == nil {
@@ -394,16 +384,6 @@ func (s *Store) begin(a *application, bytes int64) (*keeping, error) {
 func (k *keeping) close() {
 	k.journal.Close()
 	k.held.release()
-}
-
-// remove forgets an apply that did nothing.
-func (k *keeping) remove() error {
-	_ = k.store.forget(k.name) // recovery tries again
-	return nil
-}
-
-func (k *keeping) transaction(ctx context.Context, target *files.Tree, source func(*steps.Step) (*os.File, error)) *steps.Transaction {
-	return &steps.Transaction{Ctx: ctx, Target: target, Journal: k.journal, Kept: filepath.Join(k.dir, keptDir), Source: source}
 }
 
 // makeRoom forgets applies, the oldest first, until there is room for one more.
@@ -431,7 +411,7 @@ func (s *Store) forget(name string) error {
 	if err := os.Rename(filepath.Join(s.applied(), name), filepath.Join(s.applied(), removed)); err != nil {
 		return err
 	}
-	s.dropApplied(removed)
+	s.drop(filepath.Join(s.applied(), removed))
 	return nil
 }
 

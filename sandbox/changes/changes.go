@@ -34,6 +34,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/changes/internal/steps"
 )
 
 // Options configure a [Store]. The zero value is ready to use.
@@ -56,22 +58,7 @@ type Options struct {
 }
 
 // Target is the directory of the user that a set is about.
-type Target struct {
-	// Path is its absolute, clean path, without symbolic links.
-	Path string `json:"path"`
-	// Label names it to people, such as "project". Skill and Workspace say whose
-	// changes these are. All three may be empty.
-	Label     string `json:"label,omitempty"`
-	Skill     string `json:"skill,omitempty"`
-	Workspace string `json:"workspace,omitempty"`
-	// Project is the project to which it belongs where that is another directory,
-	// as the repository of a linked worktree does: its rules hold here too.
-	Project string `json:"project,omitempty"`
-	// Files are the names of the regular files that programs see where they do
-	// not see the whole directory: all else in the set is refused. If empty, they
-	// see it all.
-	Files []string `json:"files,omitempty"`
-}
+type Target = steps.Target
 
 // Kind is what happened to a path.
 type Kind string

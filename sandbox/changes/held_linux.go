@@ -161,7 +161,7 @@ func (l *look) refusal(i *overlay.Item, c Change) string {
 	if i.Base.Special() {
 		return "the user's is a device, a FIFO or a socket"
 	}
-	if why := l.set.identity.Target.excludes(c); why != "" {
+	if why := excludes(l.set.Target().Files, c); why != "" {
 		return why
 	}
 	if l.judge != nil {
@@ -175,12 +175,13 @@ func (l *look) refusal(i *overlay.Item, c Change) string {
 	return ""
 }
 
-// excludes says why a change is none of what programs were shown of the target.
-func (t Target) excludes(c Change) string {
+// excludes says why a change is none of what programs were shown of a target, of
+// which these are the files.
+func excludes(files []string, c Change) string {
 	switch {
-	case len(t.Files) == 0:
+	case len(files) == 0:
 		return ""
-	case !slices.Contains(t.Files, c.Path):
+	case !slices.Contains(files, c.Path):
 		return "only single files of the directory are shared, and it is none of them"
 	case c.Kind != Deleted && !c.Mode.IsRegular():
 		return "it is shared as a file, and would be one no more"

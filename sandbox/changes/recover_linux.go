@@ -15,7 +15,7 @@ import (
 // recover finishes or takes back the step at which a process was killed, of each
 // journal. What it had not begun stays held.
 func (s *Store) recover() {
-	names, err := s.appliedNames()
+	names, err := s.names(s.applied())
 	if err != nil {
 		return // Open has looked at the directory
 	}
@@ -93,23 +93,3 @@ const (
 	undoneFile    = "undone.json"
 	keptDir       = "kept"
 )
-
-// appliedNames lists what was applied, and what is being.
-func (s *Store) appliedNames() ([]string, error) {
-	entries, err := os.ReadDir(s.applied())
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, e := range entries {
-		if validName(e.Name()) {
-			names = append(names, e.Name())
-		} else if s.leftover(e) {
-			s.dropApplied(e.Name())
-		}
-	}
-	return names, nil
-}
-
-// dropApplied removes what one who was killed did not remove wholly.
-func (s *Store) dropApplied(name string) { s.drop(filepath.Join(s.applied(), name)) }

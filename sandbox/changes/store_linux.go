@@ -193,16 +193,18 @@ func (s *Store) load(name string, opened *lock) (*Set, error) {
 	return x, nil
 }
 
-// names lists the sets.
-func (s *Store) names() ([]string, error) {
-	entries, err := os.ReadDir(s.sets())
+// names lists the sets or applies in a directory, and removes there what is left
+// of those that somebody was killed while he made or removed them.
+func (s *Store) names(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, stateError(err)
 	}
-	var names []string
 	for _, e := range entries {
 		if validName(e.Name()) {
 			names = append(names, e.Name())
+		} else if s.leftover(e) {
+			s.drop(filepath.Join(dir, e.Name()))
 		}
 	}
 	return names, nil
@@ -210,7 +212,7 @@ func (s *Store) names() ([]string, error) {
 
 // List returns the sets that hold something, the last used first.
 func (s *Store) List(ctx context.Context) ([]Info, error) {
-	names, err := s.names()
+	names, err := s.names(s.sets())
 	if err != nil {
 		return nil, err
 	}
@@ -278,16 +280,11 @@ func (x *Set) used() time.Time {
 	return info.ModTime()
 }
 
-// reap removes sets that nobody used for too long, and what was left of making
-// and removing some.
+// reap removes sets that nobody used for too long, and the traces of old ones.
 func (s *Store) reap() {
-	entries, _ := os.ReadDir(s.sets()) // what could be read
-	for _, e := range entries {
-		if s.leftover(e) {
-			s.drop(filepath.Join(s.sets(), e.Name()))
-		} else if validName(e.Name()) {
-			s.expire(e.Name())
-		}
+	names, _ := s.names(s.sets()) // again next time
+	for _, name := range names {
+		s.expire(name)
 	}
 	traces, _ := os.ReadDir(s.expired())
 	for _, e := range traces {

@@ -35,10 +35,7 @@ func beginJournal(file string, b steps.Begin) (begun, error) {
 }
 
 // end says that all is done. Where that cannot be written, recovery does it.
-func (b begun) end() error {
-	_ = b.journal.Sync(steps.Line{End: &steps.End{When: b.when}})
-	return nil
-}
+func (b begun) end() { _ = b.journal.Sync(steps.Line{End: &steps.End{When: b.when}}) }
 
 // undone is what was undone of an apply.
 type undone struct {
@@ -48,9 +45,9 @@ type undone struct {
 
 // Applied returns what was applied, the newest first.
 func (s *Store) Applied() ([]Applied, error) {
-	names, err := s.appliedNames()
+	names, err := s.names(s.applied())
 	if err != nil {
-		return nil, stateError(err)
+		return nil, err
 	}
 	var list []Applied
 	for _, name := range names {
@@ -58,7 +55,7 @@ func (s *Store) Applied() ([]Applied, error) {
 		if err != nil || l.End == nil {
 			continue // it goes on, or cannot be completed yet
 		}
-		a := Applied{ID: applyPrefix + name, Held: l.Begin.Held, Target: Target(l.Begin.Target), When: l.Begin.When, Interrupted: l.End.Interrupted}
+		a := Applied{ID: applyPrefix + name, Held: l.Begin.Held, Target: l.Begin.Target, When: l.Begin.When, Interrupted: l.End.Interrupted}
 		for _, step := range l.Steps {
 			if l.Done[step.N] != nil {
 				a.Changes = append(a.Changes, changeOf(step))
@@ -183,7 +180,8 @@ func (s *Store) undo(ctx context.Context, dir string, l *steps.Log, u undone, ta
 	}
 	u.When = again.When
 	steps.Fault("reverted")
-	if err := errors.Join(b.end(), files.WriteJSON(filepath.Join(dir, undoneFile), u, true)); err != nil {
+	b.end()
+	if err := files.WriteJSON(filepath.Join(dir, undoneFile), u, true); err != nil {
 		return outcome, fmt.Errorf("%w: %w", ErrUnnoted, err)
 	}
 	return outcome, nil

@@ -26,20 +26,9 @@ type Line struct {
 	End   *End   `json:"end,omitempty"`
 }
 
-// About is the directory that steps are done in, and what people call it.
-type About struct {
-	Path      string `json:"path"`
-	Label     string `json:"label,omitempty"`
-	Skill     string `json:"skill,omitempty"`
-	Workspace string `json:"workspace,omitempty"`
-	Project   string `json:"project,omitempty"`
-	// Files are the only ones that programs saw; if empty, they saw all.
-	Files []string `json:"files,omitempty"`
-}
-
 // Begin says what is applied where.
 type Begin struct {
-	Target About      `json:"target"`
+	Target Target     `json:"target"`
 	Root   files.Root `json:"root"`
 	Held   string     `json:"held"`
 	When   time.Time  `json:"when"`

@@ -22,25 +22,30 @@ const (
 	leasePause = 5 * time.Millisecond
 )
 
-// lease takes one on what is there. It fails with a [Conflict] where somebody has
+// lease takes one on what is there, and makes sure that the name is still that of
+// what was looked at. It fails with a [Conflict] where it is not, or somebody has
 // the file open for writing, whose next write would get lost. Where there are no
 // leases, as on network file systems, or the file is another user's, it is none.
-func (w *work) lease() (lease, error) {
-	if w.old == nil {
-		return lease{}, nil
-	}
-	for tries := 0; ; tries++ {
-		_, err := unix.FcntlInt(w.old.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
-		switch {
-		case err == nil:
-			return lease{w.old}, nil
-		case !files.IsErrno(err, unix.EAGAIN):
-			return lease{}, nil
-		case tries == leaseTries:
+func (w *work) lease() (held lease, err error) {
+	for tries := 0; w.old != nil; tries++ {
+		if _, err = unix.FcntlInt(w.old.Fd(), unix.F_SETLEASE, unix.F_RDLCK); err == nil {
+			held.file = w.old
+		}
+		if !files.IsErrno(err, unix.EAGAIN) {
+			break
+		}
+		if tries == leaseTries {
 			return lease{}, Conflict("another program has it open for writing")
 		}
 		time.Sleep(leasePause)
 	}
+	now, err := files.StateAt(w.dirfd(), w.base)
+	if err != nil || !now.SameFile(w.now) {
+		held.release()
+		return lease{}, Conflict(raced)
+	}
+	Fault("checked")
+	return held, nil
 }
 
 // broken reports whether somebody waits to open the file for writing.

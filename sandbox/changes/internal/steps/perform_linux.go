@@ -84,10 +84,6 @@ func (w *work) remove() error {
 		return err
 	}
 	defer held.release()
-	if err := w.checkName(); err != nil {
-		return err
-	}
-	Fault("checked")
 	if err := renameNew(w.dirfd(), w.base, w.step.Temp, false); err != nil {
 		return refuse(err)
 	}

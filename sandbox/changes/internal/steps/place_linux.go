@@ -24,10 +24,6 @@ func (w *work) place(inode uint64) error {
 		return err
 	}
 	defer held.release()
-	if err := w.checkName(); err != nil {
-		return err
-	}
-	Fault("checked")
 	err = unix.Renameat2(w.dirfd(), w.step.Temp, w.dirfd(), w.base, unix.RENAME_EXCHANGE)
 	if files.IsErrno(err, unix.EINVAL, unix.ENOSYS) { // the file system cannot: its last look was a moment ago
 		err = unix.Renameat(w.dirfd(), w.step.Temp, w.dirfd(), w.base)
@@ -51,15 +47,6 @@ func (w *work) place(inode uint64) error {
 	}
 	Fault("unlinked")
 	return w.syncDir()
-}
-
-// checkName makes sure that the name is still that of what was looked at.
-func (w *work) checkName() error {
-	now, err := files.StateAt(w.dirfd(), w.base)
-	if err != nil || !now.SameFile(w.now) {
-		return Conflict(raced)
-	}
-	return nil
 }
 
 // cameOut reports whether what has the temporary name now is what was looked
