@@ -60,10 +60,7 @@ type Options struct {
 // Catalog keeps the newest snapshot of its roots. It is safe for concurrent
 // use.
 type Catalog struct {
-	roots    []Root
-	strict   bool
-	hides    func(root int, name string) bool
-	poll     time.Duration
+	options  Options
 	log      *slog.Logger
 	snapshot atomic.Pointer[Snapshot]
 	changed  chan struct{} // holds one token while a Watch has a swap to look at
@@ -91,20 +88,12 @@ func Open(ctx context.Context, opts Options) (*Catalog, error) {
 	if opts.Poll < 0 {
 		return nil, errors.New("the poll interval is negative")
 	}
-	c := &Catalog{
-		roots:    opts.Roots,
-		strict:   opts.Strict,
-		hides:    opts.Hides,
-		poll:     opts.Poll,
-		log:      opts.Logger,
-		changed:  make(chan struct{}, 1),
-		scanning: make(chan struct{}, 1),
-	}
+	c := &Catalog{options: opts, log: opts.Logger, changed: make(chan struct{}, 1), scanning: make(chan struct{}, 1)}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	if c.hides == nil {
-		c.hides = func(int, string) bool { return false }
+	if c.options.Hides == nil {
+		c.options.Hides = func(int, string) bool { return false }
 	}
 	c.snapshot.Store(&Snapshot{byName: map[string]*Skill{}})
 	if _, err := c.Rescan(ctx); err != nil {
@@ -115,7 +104,7 @@ func Open(ctx context.Context, opts Options) (*Catalog, error) {
 }
 
 // Root returns the root in which a skill of this catalog was found.
-func (c *Catalog) Root(skill *Skill) Root { return c.roots[skill.Root] }
+func (c *Catalog) Root(skill *Skill) Root { return c.options.Roots[skill.Root] }
 
 // Snapshot returns the newest snapshot. It never blocks on a scan.
 func (c *Catalog) Snapshot() *Snapshot { return c.snapshot.Load() }

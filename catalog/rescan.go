@@ -73,7 +73,7 @@ func (c *Catalog) refresh(ctx context.Context, skill *Skill) (enough bool, err e
 	}
 	old := c.state.candidates[i]
 	renewed := *old
-	renewed.load(old, c.strict)
+	renewed.load(old, c.options.Strict)
 	if renewed.gone {
 		return false, nil
 	}

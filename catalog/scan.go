@@ -30,7 +30,7 @@ type scanState struct {
 func (c *Catalog) scan(ctx context.Context) error {
 	start := time.Now()
 	w := &walker{
-		ctx: ctx, log: c.log, roots: c.roots, strict: c.strict,
+		ctx: ctx, log: c.log, roots: c.options.Roots, strict: c.options.Strict,
 		archives: &c.state.archives, seen: map[string]bool{}, deep: map[int]bool{},
 	}
 	c.state.archives.Begin()
@@ -66,7 +66,7 @@ func (c *Catalog) load(ctx context.Context, found []*candidate) error {
 	for chunk := range slices.Chunk(found, batch) {
 		group.Go(func() error {
 			for _, candidate := range chunk {
-				candidate.load(old[candidate.shown], c.strict)
+				candidate.load(old[candidate.shown], c.options.Strict)
 			}
 			return ctx.Err()
 		})
@@ -111,13 +111,13 @@ func (c *Catalog) assemble() *Snapshot {
 		if candidate.skill == nil {
 			continue
 		}
-		if c.hides(candidate.root, candidate.skill.Name) {
+		if c.options.Hides(candidate.root, candidate.skill.Name) {
 			s.hidden = append(s.hidden, candidate.skill)
 			continue
 		}
 		name := norm.NFKC.String(candidate.skill.Name)
 		if winner := winners[name]; winner != nil {
-			r := &problem.Report{File: shownPath(candidate.shown, candidate.entry), Strict: c.strict}
+			r := &problem.Report{File: shownPath(candidate.shown, candidate.entry), Strict: c.options.Strict}
 			r.Add("name-taken", problem.Position{}, "the name %q is taken by %s", candidate.skill.Name, shownPath(winner.shown, winner.entry))
 			r.Problems[0].Skill = candidate.skill.Name
 			s.problems = append(s.problems, r.Problems...)

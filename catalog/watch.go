@@ -56,11 +56,11 @@ func (c *Catalog) Watch(ctx context.Context, notify func(Change)) error {
 	defer c.watching.Store(false)
 
 	source := openSource
-	if c.poll > 0 {
+	if c.options.Poll > 0 {
 		source = nil
 	}
 	var roots []string
-	for _, root := range c.roots {
+	for _, root := range c.options.Roots {
 		roots = append(roots, root.Path)
 	}
 	w := watch.New(roots, c.log, watchLimits, source)
@@ -71,7 +71,7 @@ func (c *Catalog) Watch(ctx context.Context, notify func(Change)) error {
 		c.setWatcher(context.Background(), nil)
 		w.Close()
 	}()
-	f := &follower{catalog: c, watcher: w, notify: notify, files: watch.NewFiles(c.poll > 0, list)}
+	f := &follower{catalog: c, watcher: w, notify: notify, files: watch.NewFiles(c.options.Poll > 0, list)}
 	return f.follow(ctx)
 }
 
@@ -143,13 +143,13 @@ func ended(ctx context.Context, err error) error {
 }
 
 func (f *follower) interval() time.Duration {
-	if f.catalog.poll > 0 {
-		return f.catalog.poll
+	if f.catalog.options.Poll > 0 {
+		return f.catalog.options.Poll
 	}
 	return watchLimits.Poll
 }
 
-func (f *follower) polling() bool { return f.catalog.poll > 0 || f.watcher.Limited() }
+func (f *follower) polling() bool { return f.catalog.options.Poll > 0 || f.watcher.Limited() }
 
 // rescan scans, and notifies of what changed.
 func (f *follower) rescan(ctx context.Context) error {

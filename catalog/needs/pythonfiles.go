@@ -114,18 +114,19 @@ func lineOf(text, value string, first int) int {
 	return first + strings.Count(before, "\n")
 }
 
+// project is what a TOML document says of what it needs.
+type project struct {
+	Dependencies   []string
+	RequiresPython string `toml:"requires-python"`
+}
+
 // readProject reads a pyproject.toml. Nothing of it is built.
 func (f *finder) readProject(name string) {
 	text, ok := f.open(name)
 	if !ok {
 		return
 	}
-	var document struct {
-		Project struct {
-			Dependencies   []string
-			RequiresPython string `toml:"requires-python"`
-		}
-	}
+	var document struct{ Project project }
 	if _, err := toml.Decode(text, &document); err != nil {
 		f.note(Source{File: name, Line: tomlLine(err)}, "it is no valid TOML, or not as a pyproject.toml has to be")
 		return
@@ -169,10 +170,7 @@ func (f *finder) readInline(name, text string) bool {
 		f.note(Source{File: name, Line: first}, "there is more than one block of metadata, so that none counts")
 		return false
 	}
-	var document struct {
-		Dependencies   []string
-		RequiresPython string `toml:"requires-python"`
-	}
+	var document project
 	if _, err := toml.Decode(block, &document); err != nil {
 		f.note(Source{File: name, Line: first + tomlLine(err)}, "the block of metadata is no valid TOML")
 		return false

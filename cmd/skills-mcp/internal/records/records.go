@@ -2,9 +2,11 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -71,26 +73,12 @@ func (p *Printer) End(dir string, broken int) error {
 
 // recordText is a record on one line.
 func recordText(r audit.Record) string {
-	what := r.Tool
-	if what == "" {
-		what = r.Method
-	}
-	if what == "" {
-		what = string(r.Event)
-	}
-	details := []string{}
-	for _, detail := range []string{r.Error, r.Answer, answeredText(r), exitText(r), changesText(r.Changes), strings.Join(networkTexts(r.Hosts, r.HostsOmitted, r.SecretsSent), ", "), sandboxText(r)} {
-		if detail != "" {
-			details = append(details, detail)
-		}
-	}
+	details := []string{r.Error, r.Answer, answeredText(r), exitText(r), changesText(r.Changes), strings.Join(networkTexts(r.Hosts, r.HostsOmitted, r.SecretsSent), ", "), sandboxText(r)}
 	if r.Outcome == audit.Denied && r.Rule != "" {
 		details = append(details, "rule "+strconv.Quote(r.Rule))
 	}
-	if len(r.Input) > 0 {
-		details = append(details, string(r.Input))
-	}
-	return fmt.Sprintf("%s  %-10s  %-16s  %-20s  %9s  %s", r.Time.UTC().Format(time.RFC3339), terminal.Field(string(r.Outcome), 10), terminal.Field(what, 24),
+	details = slices.DeleteFunc(append(details, string(r.Input)), func(text string) bool { return text == "" })
+	return fmt.Sprintf("%s  %-10s  %-16s  %-20s  %9s  %s", r.Time.UTC().Format(time.RFC3339), terminal.Field(string(r.Outcome), 10), terminal.Field(cmp.Or(r.Tool, r.Method, string(r.Event)), 24),
 		terminal.Field(r.Skill, 64), milliseconds(r.DurationMs), terminal.Field(strings.Join(details, ", "), 300))
 }
 
@@ -103,12 +91,10 @@ func answeredText(r audit.Record) string {
 }
 
 func exitText(r audit.Record) string {
-	switch {
-	case r.ExitCode != nil:
+	if r.ExitCode != nil {
 		return fmt.Sprintf("exit code %d", *r.ExitCode)
-	default:
-		return r.Status
 	}
+	return r.Status
 }
 
 func changesText(all []audit.Changes) string {
