@@ -86,9 +86,9 @@ func testLeaks(t *testing.T, f *fixture) {
 	const slow = 40 * time.Millisecond
 	begun := time.Now()
 	runs(5, 50)
-	count, every := 1000, 50
+	count, every := testenv.Rounds(t, 200, 1000), testenv.Rounds(t, 10, 50)
 	if time.Since(begun)/5 > slow { // as containers are
-		count, every = testenv.Rounds(t, 48, 200), 8
+		count, every = testenv.Rounds(t, 24, 200), testenv.Rounds(t, 4, 8)
 	}
 	// What is prepared for the next run comes and goes, and what a run was in
 	// may be released after its end.
