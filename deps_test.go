@@ -107,7 +107,7 @@ var imports = map[string][]string{
 	"server/internal/updates": {"catalog", "resources/...", "sandbox", "sandbox/workspaces", "server/internal/client", "server/internal/skills",
 		"server/internal/workspace"},
 	"server/internal/execution": {"catalog", "policy", "server/internal/access", "resources/...", "sandbox", "sandbox/project", "sandbox/workspaces", "server/internal/advice",
-		"server/internal/consent", "server/internal/display", "server/internal/failure", "server/internal/request", "server/internal/requirement", "server/internal/schema",
+		"server/internal/consent", "server/internal/display", "server/internal/failure", "server/internal/request", "server/internal/requirement",
 		"server/internal/skills", "server/internal/shares", "server/internal/workspace"},
 	"server/internal/tools": {"catalog", "policy", "resources/...", "sandbox", "sandbox/changes", "sandbox/workspaces", "server/internal/activation",
 		"server/internal/consent", "server/internal/display", "server/internal/execution", "server/internal/failure", "server/internal/recorder",

@@ -1,6 +1,8 @@
 package catalog_test
 
 import (
+	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -103,30 +105,81 @@ func TestToolRules(t *testing.T) {
 		"[" + tool(`"name":"a","run":["{x}"]`) + "]":                                 {"tools-argv", 1, 0},
 		"[" + tool(`"name":"a","run":["a","b\u0000"]`) + "]":                         {"tools-argv", 1, 0},
 		"[" + tool(`"name":"a","run":["a","{x}"]`) + "]":                             {"tools-placeholder", 1, 1},
-		"[" + tool(`"name":"a","run":["a","{x}"],"inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}`) + "]":    {"tools-option", 1, 1},
-		"[" + tool(`"name":"a","run":["a","--","{x}"],"inputSchema":{"type":"object","properties":{"x":{}}}`) + "]":              {"tools-option", 1, 1},
-		"[" + tool(`"name":"a","run":["a","{x}"],"inputSchema":{"type":"object","properties":{"x":{"enum":["-a","b"]}}}`) + "]":  {"", 0, 1},
-		"[" + tool(`"name":"a","run":["a","{x}"],"inputSchema":{"type":"object","properties":{"x":{"type":["integer"]}}}`) + "]": {"", 0, 1},
-		"[" + tool(`"name":"a","run":["python3.12","-u","scripts/x.py","a"]`) + "]":                                              {"tools-script", 1, 1},
-		"[" + tool(`"name":"a","run":["node","x.js"]`) + "]":                                                                     {"tools-script", 1, 1},
-		"[" + tool(`"name":"a","run":["python3","-c","import os.path; print(1/2)"]`) + "]":                                       {"", 0, 1},
-		"[" + tool(`"name":"a","run":["python3","-m","json.tool"]`) + "]":                                                        {"", 0, 1},
-		"[" + tool(`"name":"a","run":["python3","/usr/lib/x.py"]`) + "]":                                                         {"", 0, 1},
-		"[" + tool(`"name":"a","run":["git","log","a/b"]`) + "]":                                                                 {"", 0, 1},
-		"[" + tool(`"name":"a","run":["a","{x}y","..","/etc"]`) + "]":                                                            {"", 0, 1},
-		"[" + tool(`"name":"a","run":["a"],"timeoutMs":0`) + "]":                                                                 {"tools-timeout", 1, 0},
-		"[" + tool(`"name":"a","run":["a"],"timeout_ms":-1`) + "]":                                                               {"tools-timeout", 1, 0},
-		"[" + tool(`"name":"a","run":["a"],"timeoutMs":1.5`) + "]":                                                               {"tools-timeout", 1, 0},
-		"[" + tool(`"name":"a","run":["a"],"timeoutMs":99999999999999999999`) + "]":                                              {"tools-timeout", 1, 0},
-		"[" + tool(`"name":"a","run":["a"],"argv":["b"]`) + "]":                                                                  {"tools-key", 1, 1},
-		"[" + tool(`"name":"a","run":["./scripts/a.sh"]`) + "]":                                                                  {"", 0, 1},
-		"[" + strings.Repeat(`{"name":"a b","description":"x","run":[]},`, 1000) + good + "]":                                    {"tools-argv tools-name", 1, 1},
+		"[" + tool(`"name":"a","run":["a","{x}"],"inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}`) + "]":          {"tools-option", 1, 1},
+		"[" + tool(`"name":"a","run":["a","--","{x}"],"inputSchema":{"type":"object","properties":{"x":{}}}`) + "]":                    {"tools-option", 1, 1},
+		"[" + tool(`"name":"a","run":["a","{x}"],"inputSchema":{"type":"object","properties":{"x":{"enum":["-a","b"]}}}`) + "]":        {"", 0, 1},
+		"[" + tool(`"name":"a","run":["a","{x}"],"inputSchema":{"type":"object","properties":{"x":{"type":["integer"]}}}`) + "]":       {"", 0, 1},
+		"[" + tool(`"name":"a","run":["python3.12","-u","scripts/x.py","a"]`) + "]":                                                    {"tools-script", 1, 1},
+		"[" + tool(`"name":"a","run":["node","x.js"]`) + "]":                                                                           {"tools-script", 1, 1},
+		"[" + tool(`"name":"a","run":["python3","-c","import os.path; print(1/2)"]`) + "]":                                             {"", 0, 1},
+		"[" + tool(`"name":"a","run":["python3","-m","json.tool"]`) + "]":                                                              {"", 0, 1},
+		"[" + tool(`"name":"a","run":["python3","/usr/lib/x.py"]`) + "]":                                                               {"", 0, 1},
+		"[" + tool(`"name":"a","run":["git","log","a/b"]`) + "]":                                                                       {"", 0, 1},
+		"[" + tool(`"name":"a","run":["a","{x}y","..","/etc"]`) + "]":                                                                  {"tools-placeholder", 1, 1},
+		"[" + tool(`"name":"a","run":["awk","BEGIN {print 1} {print 2}"]`) + "]":                                                       {"", 0, 1},
+		"[" + tool(`"name":"a","run":["a","--x={x}"],"inputSchema":{"type":"object","properties":{"x":{}}}`) + "]":                     {"", 0, 1},
+		"[" + tool(`"name":"a","run":["a","{x}.md"],"inputSchema":{"type":"object","properties":{"x":{}}}`) + "]":                      {"tools-option", 1, 1},
+		"[" + tool(`"name":"a","run":["sh","-c","ls {x}"],"inputSchema":{"type":"object","properties":{"x":{}}}`) + "]":                {"tools-placeholder", 1, 1},
+		"[" + tool(`"name":"a","run":["a"],"inputSchema":{"type":"object","properties":{"x":{"type":"text"}}}`) + "]":                  {"tools-schema", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"inputSchema":{"type":"object","properties":{"x":{"$ref":"https://example.com/x"}}}`) + "]": {"tools-schema", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"inputSchema":{"type":"object","required":"x"}`) + "]":                                      {"tools-schema", 1, 0},
+		"[" + tool(`"name":"a","command":"a","args":["-x","y"]`) + "]":                                                                 {"", 0, 1},
+		"[" + tool(`"name":"a","command":"a"`) + "]":                                                                                   {"", 0, 1},
+		"[" + tool(`"name":"a","command":["a"]`) + "]":                                                                                 {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","command":"../a"`) + "]":                                                                                {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","command":"a","args":["x",null]`) + "]":                                                                 {"tools-argv", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"args":["x"]`) + "]":                                                                        {"tools-key", 1, 1},
+		"[" + tool(`"name":"a","run":["a"],"cwd":"skill"`) + "]":                                                                       {"", 0, 1},
+		"[" + tool(`"name":"a","run":["a"],"cwd":"/etc"`) + "]":                                                                        {"tools-cwd", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"cwd":1`) + "]":                                                                             {"tools-cwd", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"timeoutMs":0`) + "]":                                                                       {"tools-timeout", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"timeout_ms":-1`) + "]":                                                                     {"tools-timeout", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"timeoutMs":1.5`) + "]":                                                                     {"tools-timeout", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"timeoutMs":99999999999999999999`) + "]":                                                    {"tools-timeout", 1, 0},
+		"[" + tool(`"name":"a","run":["a"],"argv":["b"]`) + "]":                                                                        {"tools-key", 1, 1},
+		"[" + tool(`"name":"a","run":["./scripts/a.sh"]`) + "]":                                                                        {"", 0, 1},
+		"[" + strings.Repeat(`{"name":"a b","description":"x","run":[]},`, 1000) + good + "]":                                          {"tools-argv tools-name", 1, 1},
 	} {
 		tools, problems := catalog.ParseTools("tools.json", []byte(text))
 		if got := rules(problems); got != want.rule || len(tools) != want.kept {
 			t.Errorf("%.100q: broke %q and kept %d, want %q and %d: %v", text, got, len(tools), want.rule, want.kept, problems)
 		} else if want.rule != "" && problems[0].Line != want.line {
 			t.Errorf("%.100q: at line %d, want %d", text, problems[0].Line, want.line)
+		}
+	}
+}
+
+// TestToolCommand: what an input makes of a tool's command.
+func TestToolCommand(t *testing.T) {
+	t.Parallel()
+	const schema = `,"inputSchema":{"type":"object","properties":{"x":{},"y":{},"n":{"type":"number"}}}`
+	for _, test := range []struct{ run, input, want string }{
+		{`"run":["a","--x={x}","{y}"]`, `{"x":"1 2","y":3}`, `["a","--x=1 2","3"]`},
+		{`"run":["a","--x={x}","-y","{y}","z"]`, `{}`, `["a","z"]`},
+		{`"run":["a","-w","{x}:{y}","z"]`, `{"x":"1"}`, `["a","z"]`},
+		{`"run":["a","{x}:{y}"]`, `{"x":"1","y":"{x}"}`, `["a","1:{x}"]`},
+		{`"run":["a","{x}.md"]`, `{"x":"-x"}`, `x`},
+		{`"run":["a","{x}{y}"]`, `{"x":"","y":"-x"}`, `x`},
+		{`"run":["a","{n}.md"]`, `{"n":-1}`, `["a","-1.md"]`},
+		{`"run":["a","-{x}"]`, `{"x":"-x"}`, `["a","--x"]`},
+		{`"run":["awk","{z} END{print}","{z}"]`, `{"z":"1","print":"2"}`, `["awk","{z} END{print}","1"]`},
+		{`"run":["bash","-c","echo {x} \"$1\"","sh","{x}"]`, `{"x":"$(id)"}`, `["bash","-c","echo {x} \"$1\"","sh","$(id)"]`},
+		{`"run":["bash","-c","{x}"]`, `{"x":"id"}`, `["bash","-c","id"]`},
+		{`"command":"a","args":["{x}","{y}"]`, `{"x":null,"y":[1]}`, `["a","[1]"]`},
+	} {
+		tools, problems := catalog.ParseTools("tools.json", []byte(`[{"name":"a","description":"d",`+test.run+schema+`}]`))
+		if len(tools) != 1 {
+			t.Fatalf("%s: %v", test.run, problems)
+		}
+		var values map[string]json.RawMessage
+		check(t, json.Unmarshal([]byte(test.input), &values))
+		argv, err := tools[0].Command(values)
+		got, _ := json.Marshal(argv)
+		if option := (*catalog.OptionError)(nil); errors.As(err, &option) {
+			got = []byte(option.Property)
+		}
+		if string(got) != test.want {
+			t.Errorf("%s of %s: %s, want %s", test.run, test.input, got, test.want)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (h hostileSkills) testToolInput(t *testing.T) {
 	}
 	for text, answer := range runs {
 		run := decodeRan(t, h.await(t, answer, text))
-		if want := "<" + text + ">\n<before{text}after>\n<--text={text}>\n"; run.exit() != 0 || run.Stdout != want || len(run.Artifacts) != 0 {
+		if want := "<" + text + ">\n<before" + text + "after>\n<--text=" + text + ">\n"; run.exit() != 0 || run.Stdout != want || len(run.Artifacts) != 0 {
 			t.Errorf("%q came back as %q, with %d artifacts", text, run.Stdout, len(run.Artifacts))
 		}
 	}

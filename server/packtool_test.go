@@ -57,3 +57,31 @@ func TestInputIsNoOption(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestToolSaysHow: a tool's author says how long it may take and where it starts,
+// and no caller says otherwise.
+func TestToolSaysHow(t *testing.T) {
+	t.Parallel()
+	needBash(t)
+	root := t.TempDir()
+	writeFile(t, filepath.Join(root, "says", "SKILL.md"), []byte("---\nname: says\ndescription: Says.\n---\n"))
+	writeFile(t, filepath.Join(root, "says", "tools.json"), []byte(`[
+		{"name": "slow", "description": "x", "run": ["sleep", "60"], "timeoutMs": 50},
+		{"name": "long", "description": "x", "run": ["sleep", "60"], "timeoutMs": 60000},
+		{"name": "here", "description": "x", "command": "ls", "args": ["{x}"], "cwd": "skill", "inputSchema": {"type": "object", "properties": {"x": {"enum": ["SKILL.md"]}}}},
+		{"name": "there", "description": "x", "command": "ls", "cwd": "workspace"}
+	]`))
+	c := newFixture(t, root).connect(t)
+	for _, arguments := range []map[string]any{{"tool": "slow"}, {"tool": "slow", "timeoutMs": 60_000}, {"tool": "long", "timeoutMs": 50}} {
+		arguments["name"] = "says"
+		if a := c.call(t, "exec", arguments); a.code() != "execution_timeout" || !strings.Contains(a.text(), "killed after") {
+			t.Errorf("%v: %s", arguments, a.text())
+		}
+	}
+	if run := c.exec(t, "says", map[string]any{"tool": "here", "input": map[string]any{"x": "SKILL.md"}}); run.Stdout != "SKILL.md\n" {
+		t.Errorf("in the skill: %+v", run)
+	}
+	if run := c.exec(t, "says", map[string]any{"tool": "there", "cwd": "skill"}); run.Stdout != "" || run.Error.Code != "" {
+		t.Errorf("in the workspace: %+v", run)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
+	"github.com/skills-mcp/skills-mcp/internal/jsonschema"
 )
 
 // maxTimeoutMs is a day.
@@ -20,15 +21,18 @@ type Tool struct {
 	// Description says what it does and when to use it. It may be empty.
 	Description string
 	// InputSchema is a JSON Schema of type object, verbatim; it is
-	// {"type":"object"} where the file has none. Only its type is checked.
+	// {"type":"object"} where the file has none.
 	InputSchema []byte
 	// Argv is the program and its arguments; the first element is a script's
-	// path relative to the skill, or a program's name. An element that is
-	// exactly "{key}" stands for that property of the input.
+	// path relative to the skill, or a program's name. For the others see
+	// [Tool.Command].
 	Argv []string
 	// TimeoutMs bounds one run, in milliseconds, at most a day. Zero means
 	// the server's default.
 	TimeoutMs int
+	// Cwd is where the program starts: "workspace", "skill", or empty for where
+	// programs of the skill start.
+	Cwd string
 }
 
 // isName reports whether a name is 1 to 64 of A-Z, a-z, 0-9, _ and -.
@@ -36,13 +40,6 @@ func isName(name string) bool {
 	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(c rune) bool {
 		return c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
 	})
-}
-
-// placeholder returns the property that an argument stands for.
-func placeholder(arg string) (property string, ok bool) {
-	property, opened := strings.CutPrefix(arg, "{")
-	property, closed := strings.CutSuffix(property, "}")
-	return property, opened && closed && property != "" && !strings.ContainsAny(property, "{}")
 }
 
 // parser decodes one tool.
@@ -67,6 +64,7 @@ func (p *parser) parse(raw json.RawMessage) (Tool, bool) {
 	p.argv()
 	p.placeholders()
 	p.timeout()
+	p.cwd()
 	for _, key := range slices.Sorted(maps.Keys(p.keys)) {
 		p.Add("tools-key", p.at, "the key %q of tool %q is not known", problem.Clip(key), p.tool.Name)
 	}
@@ -116,14 +114,17 @@ func (p *parser) schema() {
 		p.Add("tools-schema", p.at, "the input schema of tool %q is not a JSON Schema of type object", p.tool.Name)
 		return
 	}
+	if _, err := jsonschema.Compile(raw); err != nil {
+		p.Add("tools-schema", p.at, "the input schema of tool %q is not valid: %s", p.tool.Name, problem.Clip(err.Error()))
+		return
+	}
 	p.tool.InputSchema = raw
 }
 
 func (p *parser) argv() {
-	raw, found := p.take("run", "argv")
-	var argv []string
+	argv, ok := p.run()
 	switch {
-	case !found || json.Unmarshal(raw, &argv) != nil || slices.Contains(nullable(raw), nil):
+	case !ok:
 		p.Add("tools-argv", p.at, "the tool %q has no run, or it is not a list of strings", p.tool.Name)
 	case len(argv) == 0 || strings.TrimSpace(argv[0]) == "":
 		p.Add("tools-argv", p.at, "the run of tool %q names no program", p.tool.Name)
@@ -137,6 +138,23 @@ func (p *parser) argv() {
 			p.Add("tools-script", p.at, "the tool %q starts in the workspace, where %q is no file of the skill", p.tool.Name, problem.Clip(script))
 		}
 	}
+}
+
+// run returns the program with its arguments, which some authors split into
+// command and args.
+func (p *parser) run() (argv []string, ok bool) {
+	if raw, found := p.take("run", "argv"); found {
+		return argv, json.Unmarshal(raw, &argv) == nil && !slices.Contains(nullable(raw), nil)
+	}
+	var program string
+	raw, found := p.take("command")
+	if !found || json.Unmarshal(raw, &program) != nil {
+		return nil, false
+	}
+	if raw, found = p.take("args"); found && (json.Unmarshal(raw, &argv) != nil || slices.Contains(nullable(raw), nil)) {
+		return nil, false
+	}
+	return slices.Insert(argv, 0, program), true
 }
 
 // interpreters are programs that run the file that an argument names, and
@@ -192,18 +210,16 @@ func plainProgram(program string) bool {
 // placeholders warns of those that no input can fill, and of those that any
 // text could fill: see [Tool.Bounds].
 func (p *parser) placeholders() {
-	var schema struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	if p.tool.InputSchema == nil || json.Unmarshal(p.tool.InputSchema, &schema) != nil {
-		return
-	}
-	for _, arg := range p.tool.Argv {
-		if property, ok := placeholder(arg); ok {
-			if _, known := schema.Properties[property]; !known {
-				p.Add("tools-placeholder", p.at, "the tool %q has %s in run, and no such property", p.tool.Name, problem.Clip(arg))
-			} else if !p.tool.Bounds(property) {
-				p.Add("tools-option", p.at, "the tool %q has %s in run, which may be any text; values that begin with - are refused, since the program could take them for options", p.tool.Name, problem.Clip(arg))
+	known := p.tool.properties()
+	for i, arg := range p.tool.Argv {
+		for _, property := range properties(arg) {
+			switch _, found := known[property]; {
+			case !found && (isPlaceholder(arg) || isName(property)):
+				p.Add("tools-placeholder", p.at, "the tool %q has {%s} in run, and no such property", p.tool.Name, problem.Clip(property))
+			case found && !isPlaceholder(arg) && p.tool.isCode(i):
+				p.Add("tools-placeholder", p.at, "the tool %q has {%s} in a program's text, where it is left as it is: a value could add to the program", p.tool.Name, problem.Clip(property))
+			case found && strings.HasPrefix(arg, "{") && !p.tool.Bounds(property):
+				p.Add("tools-option", p.at, "the tool %q has {%s} in run, which may be any text; values that begin with - are refused, since the program could take them for options", p.tool.Name, problem.Clip(property))
 			}
 		}
 	}
@@ -216,5 +232,12 @@ func (p *parser) timeout() {
 	}
 	if json.Unmarshal(raw, &p.tool.TimeoutMs) != nil || p.tool.TimeoutMs < 1 || p.tool.TimeoutMs > maxTimeoutMs {
 		p.Add("tools-timeout", p.at, "the timeout of tool %q is not 1 to %d milliseconds", p.tool.Name, maxTimeoutMs)
+	}
+}
+
+func (p *parser) cwd() {
+	raw, found := p.take("cwd")
+	if found && (json.Unmarshal(raw, &p.tool.Cwd) != nil || p.tool.Cwd != "workspace" && p.tool.Cwd != "skill") {
+		p.Add("tools-cwd", p.at, "the cwd of tool %q is neither workspace nor skill", p.tool.Name)
 	}
 }

@@ -31,8 +31,12 @@ type Program struct {
 	Why string `json:"-"`
 }
 
-// inProject is the [Program.Cwd] of programs that start in the user's project.
-const inProject = "project"
+// Values of [Program.Cwd] for programs that start in the user's project, and in the
+// skill.
+const (
+	inProject = "project"
+	inSkill   = "skill"
+)
 
 // check checks what a schema without root-level alternatives cannot say.
 func (p Program) check() error {
@@ -62,7 +66,7 @@ func (run *prepared) plan(p Program) error {
 		return err
 	}
 	run.spec = sandbox.Spec{
-		InSkill: p.Cwd == "skill", InProject: p.Cwd == inProject,
+		InSkill: p.Cwd == inSkill, InProject: p.Cwd == inProject,
 		Limits: sandbox.Limits{Timeout: time.Duration(p.TimeoutMs) * time.Millisecond},
 	}
 	if p.Stdin != nil {
@@ -111,8 +115,12 @@ func (run *prepared) planTool(p Program) (err error) {
 		return err
 	}
 	run.spec.Stdin = input
-	if run.spec.Limits.Timeout == 0 {
-		run.spec.Limits.Timeout = time.Duration(tool.TimeoutMs) * time.Millisecond
+	// Nobody but its author knows how long the tool may take.
+	if limit := time.Duration(tool.TimeoutMs) * time.Millisecond; limit > 0 && (run.spec.Limits.Timeout == 0 || limit < run.spec.Limits.Timeout) {
+		run.spec.Limits.Timeout = limit
+	}
+	if tool.Cwd != "" {
+		run.spec.InSkill, run.spec.InProject = tool.Cwd == inSkill, false
 	}
 	if strings.Contains(argv[0], "/") {
 		run.spec.Script, run.spec.Args = path.Clean(argv[0]), argv[1:]
