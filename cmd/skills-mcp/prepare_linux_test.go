@@ -205,7 +205,7 @@ func TestPrepareWithoutIndex(t *testing.T) {
 	t.Setenv("UV_HTTP_TIMEOUT", "1")
 	for _, test := range []struct{ name, index, proxy, want string }{
 		{"nothing answers", strings.Replace(closed.URL, "127.0.0.1", "localhost", 1), "", "nothing answers there: look whether your uv"},
-		{"it keeps silent", "http://" + strings.Replace(silent.Addr().String(), "127.0.0.1", "localhost", 1), "", "UV_HTTP_TIMEOUT says"},
+		{"it keeps silent", "http://" + strings.Replace(silent.Addr().String(), "127.0.0.1", "localhost", 1), "", "as long as UV_HTTP_TIMEOUT says"},
 		{"the proxy refuses it", "http://other.test/simple", "", "403 Forbidden"},
 		{"the proxy is not there", "http://index.test/simple", closed.URL, "HTTPS_PROXY"},
 		{"an address", "http://127.0.0.1:1/simple", "", "the host of a package index"},

@@ -26,6 +26,7 @@ type collector struct {
 	from  *os.Root
 	bytes int64 // that may still be copied
 	files int
+	full  error // what there is no place for more with
 	// skip, if set, leaves out slash-separated paths in from.
 	skip func(name string) bool
 }
@@ -142,7 +143,7 @@ func writeCopy(to string, from io.Reader, size int64, mode fs.FileMode) error {
 // count takes one more file of a size.
 func (c *collector) count(size int64) error {
 	if c.bytes, c.files = c.bytes-size, c.files-1; c.bytes < 0 || c.files < 0 {
-		return ErrTooLarge
+		return c.full
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -106,9 +107,47 @@ func TestWhatCannotBePrepared(t *testing.T) {
 			wanted: python("a"), is: environments.ErrNoEgress,
 			change: func(r *environments.Request) { r.Backend = closed{r.Backend} },
 		},
+		"another file of npm than the index says": {
+			index: func(i *index) {
+				i.node("a", "1.0.0", map[string]any{}, nil)
+				i.node("b", "1.0.0", map[string]any{}, nil)
+				i.npm["a/-/1.0.0.tgz"] = i.npm["b/-/1.0.0.tgz"]
+			},
+			wanted: environments.Wanted{Npm: []string{"a@*"}}, says: "EINTEGRITY",
+		},
+		"an index that is not there": {
+			index:  func(i *index) { i.server.Close() },
+			wanted: python("a"), says: "502",
+		},
+		"a registry that is not there": {
+			index:  func(i *index) { i.server.Close() },
+			wanted: environments.Wanted{Npm: []string{"a@*"}}, says: "502",
+		},
+		"an index that keeps silent": {
+			wanted: python("a"), says: "timed out",
+			change: func(r *environments.Request) {
+				r.Indexes.Python, r.IndexTimeout = "http://index.test/silent", time.Second
+			},
+		},
+		"a registry that keeps silent": {
+			wanted: environments.Wanted{Npm: []string{"a@*"}}, says: "timeout",
+			change: func(r *environments.Request) {
+				r.Indexes.Npm, r.IndexTimeout = "http://index.test/silent/", time.Second
+			},
+		},
 		"too many bytes": {
 			index:  func(i *index) { i.wheel("a", "1", entries{"a.bin": strings.Repeat("x", 3<<20)}) },
-			wanted: python("a"), is: environments.ErrTooLarge,
+			wanted: python("a"), is: environments.ErrTooLarge, says: "more than 2 MiB or 100 files",
+		},
+		"too many files": {
+			index: func(i *index) {
+				files := entries{}
+				for n := range 120 {
+					files[fmt.Sprintf("a/%d.txt", n)] = ""
+				}
+				i.wheel("a", "1", files)
+			},
+			wanted: python("a"), is: environments.ErrTooLarge, says: "more than 2 MiB or 100 files",
 		},
 		"a program in the place of the interpreter": {
 			index:  func(i *index) { i.wheel("a", "1", entries{"a-1.data/scripts/python3": "#!/bin/sh\n"}) },
@@ -118,7 +157,7 @@ func TestWhatCannotBePrepared(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			f.store.MaxBytes = 2 << 20
+			f.store.MaxBytes, f.store.MaxFiles = 2<<20, 100
 			if test.index != nil {
 				test.index(f.index)
 			}
@@ -334,23 +373,35 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
+// TestFullDisk: where there is no space for what is kept, be it for the program uv,
+// for packages, or for more files, nothing of it is.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
+	testenv.Slow(t, "environments that are not made")
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to mount a file system that is small")
 	}
-	f := newFixture(t)
-	f.wheel("big", "1", entries{"big.bin": strings.Repeat("x", 4<<20)})
-	// The program alone is larger: it is what fails first.
-	if err := syscall.Mount("tmpfs", mkdir(t, f.store.Dir), "tmpfs", 0, "size=8m"); err != nil {
-		t.Skipf("needs a small file system: %v", err)
+	program, err := os.Stat(uv(t))
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(f.store.Dir, syscall.MNT_DETACH) })
-	_, err := f.store.Prepare(t.Context(), f.request(t, python("big")))
-	if err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("on a full disk: %v", err)
+	for name, options := range map[string]string{
+		"for uv": "size=8m", "for packages": fmt.Sprintf("size=%d", program.Size()+3<<20), "for files": "nr_inodes=30",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.wheel("big", "1", entries{"big.bin": strings.Repeat("x", 4<<20)})
+			if err := syscall.Mount("tmpfs", mkdir(t, f.store.Dir), "tmpfs", 0, options); err != nil {
+				t.Skipf("needs a small file system: %v", err)
+			}
+			t.Cleanup(func() { _ = syscall.Unmount(f.store.Dir, syscall.MNT_DETACH) })
+			if _, err := f.store.Prepare(t.Context(), f.request(t, python("big"))); !errors.Is(err, environments.ErrNoSpace) {
+				t.Errorf("on a full disk: %v", err)
+			}
+			f.unchanged(t)
+		})
 	}
-	f.unchanged(t)
 }
 
 func mkdir(t testing.TB, dir string) string {

@@ -11,6 +11,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"maps"
 	"net"
 	"net/http"
@@ -171,6 +173,10 @@ func (i *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
 		return
 	}
+	if strings.HasPrefix(r.URL.Path, "/silent/") {
+		<-r.Context().Done()
+		return
+	}
 	if name, found := strings.CutPrefix(r.URL.Path, "/files/"); found {
 		if file, there := i.python[name]; there {
 			_, _ = w.Write(file)
@@ -229,7 +235,7 @@ func (i *index) Serve(listener net.Listener) {
 		i.t.Error(err)
 		return
 	}
-	proxy := &http.Server{Handler: &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+	proxy := &http.Server{Handler: &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.Host = r.In.Host
 	}}}

@@ -158,7 +158,7 @@ func (w *work) fill(dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
-	c := collector{from: w.dir, bytes: w.store.maxBytes(), files: w.store.maxFiles()}
+	c := collector{from: w.dir, bytes: w.store.maxBytes(), files: w.store.maxFiles(), full: w.store.tooLarge()}
 	if len(w.request.Python) > 0 {
 		e.Kinds = append(e.Kinds, "python")
 		if err := w.keepPython(&c, dir); err != nil {

@@ -135,6 +135,19 @@ func rulesOf(texts []string) (rules []hosts.Rule, err error) {
 	return rules, nil
 }
 
+// advice is what to do where uv or npm says something.
+var advice = []struct{ sign, advice string }{
+	{"timed out", keepsSilent}, {"timeout", keepsSilent},
+	{"no usable wheels", "nothing is built here, which would run programs of the package: only versions that have a wheel for this Python can be had"},
+	{"Hash mismatch", otherFile}, {"EINTEGRITY", otherFile},
+	{"No space left on device", "packages are downloaded to the directory for temporary files, which TMPDIR names"},
+}
+
+const (
+	keepsSilent = "an index that keeps silent is waited for as long as UV_HTTP_TIMEOUT says, in seconds"
+	otherFile   = "the index has another file than it, or the skill's lock, states: do not install it in any other way, and tell who runs the index"
+)
+
 // explained says what the user can do.
 func explained(err error, info sandbox.Info) error {
 	missing, step := (*environments.MissingError)(nil), (*environments.StepError)(nil)
@@ -152,8 +165,12 @@ func explained(err error, info sandbox.Info) error {
 			missing.Program)
 	case errors.As(err, &missing):
 		return fmt.Errorf("there is no %s that programs in the sandbox find: install it, so that it is on PATH, and run this again", missing.Program)
-	case errors.As(err, &step) && (strings.Contains(step.Output, "timed out") || strings.Contains(step.Output, "timeout")):
-		return fmt.Errorf("%w\nan index that keeps silent is waited for as long as UV_HTTP_TIMEOUT says, in seconds, or %s", err, environments.DefaultIndexTimeout)
+	case errors.As(err, &step):
+		for _, known := range advice {
+			if strings.Contains(step.Output, known.sign) {
+				return fmt.Errorf("%w\n%s", err, known.advice)
+			}
+		}
 	case errors.Is(err, environments.ErrNoSpace):
 		return fmt.Errorf("%w; 'skills-mcp prune' removes what is not used, and XDG_CACHE_HOME says where packages are kept", err)
 	case errors.Is(err, environments.ErrTooLarge):
