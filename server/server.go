@@ -170,6 +170,7 @@ func (s *Server) furnish() (err error) {
 		Answered: answered(record), Now: opts.Now, Logger: s.log})
 	found := skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Consent: s.consent, Digests: &resources.Digests{}, Log: s.log}
 	s.workspaces = workspace.New(opts.Workspaces)
+	opts.Shares.Redact = opts.Redact
 	s.shares = shares.New(opts.Shares, s.log)
 	prepared := packages.New(opts.Environments)
 	if opts.Grants.Prepared == nil {

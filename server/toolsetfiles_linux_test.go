@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/policy/paths"
+	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
@@ -194,6 +196,31 @@ func TestToolsetHides(t *testing.T) {
 	}
 	if got := c.view(t, "src/new"); got != seen("evil") {
 		t.Errorf("through a link inside: %s", got)
+	}
+}
+
+// TestDiffsHoldNoPartOfASecret: a diff marks lines, between which a value would not
+// be found.
+func TestDiffsHoldNoPartOfASecret(t *testing.T) {
+	t.Parallel()
+	encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", 50) + longSecret + strings.Repeat("y", 50)))
+	f := filesFixture(t, func(opts *server.Options) {
+		opts.Redact = &redact.Set{}
+		opts.Redact.Add("API_TOKEN", longSecret)
+		opts.Redact.Add("API_TOKEN", longSecret+"-renewed")
+	}, map[string]string{"key": longSecret + "\n"}, "project=review")
+	c := f.connect(t)
+	c.create(t, "wrapped", "old\n"+encoded[:76]+"\n"+encoded[76:]+"\n")
+	c.replace(t, "wrapped", "old", "new")
+	_, told := c.create(t, "key", longSecret+"-renewed\n")
+	a := c.call(t, "readResource", map[string]any{"name": "report", "path": "changes://" + told.Changes.ID})
+	if found := append(pieces(a.text(), encoded[68:112]), pieces(a.text(), longSecret)...); a.IsError || len(found) > 0 {
+		t.Errorf("%q in %s", found, a.text())
+	}
+	for _, want := range []string{"+new\n+eHh4", "Binary files a/key and b/key differ\nold: 36 bytes", "new: 44 bytes"} {
+		if !strings.Contains(a.text(), want) {
+			t.Errorf("the diff lacks %q: %s", want, a.text())
+		}
 	}
 }
 

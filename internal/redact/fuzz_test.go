@@ -55,6 +55,11 @@ func FuzzChunks(f *testing.F) {
 		if strings.Contains(string(whole), value) {
 			t.Errorf("%q gives %q", text, whole)
 		}
+		cut := min(len(sizes), len(text))
+		parts := string(set.Part([]byte(text), 0, cut)) + string(set.Part([]byte(text), cut, len(text)))
+		if unmarked := strings.NewReplacer("[secret NAME0]", "", "[secret NAME1]", ""); !strings.Contains(text, "[") && unmarked.Replace(parts) != unmarked.Replace(string(whole)) {
+			t.Errorf("%q cut at %d gives %q, and as a whole %q", text, cut, parts, whole)
+		}
 		if json.Valid([]byte(text)) {
 			if got := set.JSON([]byte(text)); !json.Valid(got) {
 				t.Errorf("%q gives %q, which is no JSON", text, got)

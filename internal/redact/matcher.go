@@ -10,6 +10,11 @@ import (
 	"sync"
 )
 
+// maxExpansion is how many characters of a text may stand for one of a value: 12
+// are those of \u0041 whose backslash is escaped up to three times in turn, and of
+// its escapes in base64.
+const maxExpansion = 12
+
 // maxNestedBytes is the length of the longest value that is looked for in base64
 // of texts in which it is encoded itself, too.
 const maxNestedBytes = 4 << 10
@@ -21,6 +26,7 @@ type matcher struct {
 	plain   *automaton // in the text without escapes
 	base64  *automaton
 	hex     *automaton
+	margin  int // the length of the longest form
 	// leads are the symbols of base64 that may hold the first bits of a form.
 	leads    [64]bool
 	scanners sync.Pool
@@ -30,6 +36,7 @@ func compile(secrets []secret) *matcher {
 	m := &matcher{secrets: secrets}
 	var literal, plain, inBase64, hex []pattern
 	for i, s := range m.secrets {
+		m.margin = max(m.margin, maxExpansion*len(s.value))
 		literal = append(literal, pattern{secret: i, symbols: trimmed(s.value)})
 		for _, form := range unescaped(s.value) {
 			plain = append(plain, pattern{secret: i, symbols: form})
@@ -194,4 +201,24 @@ func (m *matcher) redact(text []byte) (clean []byte, changed bool) {
 	}
 	clean = s.emit(make([]byte, 0, len(text)), len(text))
 	return clean, true
+}
+
+// part returns a part of a text without the values, nor what it has of them.
+func (m *matcher) part(text []byte, from, to int) []byte {
+	s := m.scanners.Get().(*scanner)
+	defer func() {
+		s.buf = nil
+		m.scanners.Put(s)
+	}()
+	s.reset(text)
+	s.scan(0)
+	s.finish()
+	kept := s.matches[:0]
+	for _, found := range s.matches {
+		if found.start, found.end = max(found.start, from), min(found.end, to); found.start < found.end {
+			kept = append(kept, found)
+		}
+	}
+	s.matches, s.buf, s.base = kept, s.buf[from:], from
+	return s.emit(make([]byte, 0, to-from), to)
 }

@@ -121,6 +121,28 @@ func (s *Set) Bytes(text []byte) []byte {
 	return text
 }
 
+// Part returns text[from:to] without the values, and without what it has of values
+// that lie across its ends: what is shown of a text is cut out of it by Part. It
+// looks no further than [Set.Margin] beyond the ends.
+func (s *Set) Part(text []byte, from, to int) []byte {
+	m := s.matcher()
+	if m == nil {
+		return text[from:to]
+	}
+	begin, end := max(0, from-m.margin), min(len(text), to+m.margin)
+	return m.part(text[begin:end], from-begin, to-begin)
+}
+
+// Margin is how many bytes before and after a part of a text can belong to a value
+// that lies across its ends: 0 without values. One that is escaped again and again
+// can be longer.
+func (s *Set) Margin() int {
+	if m := s.matcher(); m != nil {
+		return m.margin
+	}
+	return 0
+}
+
 // Writer returns a writer that passes on to w what is written to it, without the
 // values, also where they are split over several writes. It keeps back no more
 // than what can be the beginning of a value. Its Close passes on the rest, and

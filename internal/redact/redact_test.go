@@ -361,6 +361,63 @@ func TestCutValues(t *testing.T) {
 	}
 }
 
+// TestParts: wherever a text is cut, its parts hold no more of a value than the
+// whole does, in whatever form it is.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	for _, value := range values {
+		forms := []string{
+			wrapped(base64.StdEncoding.EncodeToString([]byte("x"+value+"y")), 76, "\n"), wrapped(base64.URLEncoding.EncodeToString([]byte(value)), 9, "\n"),
+			base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(value))), hex.EncodeToString([]byte(value)),
+		}
+		for _, escape := range escapes {
+			forms = append(forms, escape.encode(value))
+		}
+		set := setOf(value)
+		for _, form := range forms {
+			checkParts(t, set, "key: "+form+" and more")
+		}
+	}
+	if margin := (&redact.Set{}).Margin(); margin != 0 {
+		t.Errorf("nothing to look for needs a margin of %d", margin)
+	}
+	if part := string((*redact.Set)(nil).Part([]byte("abc"), 1, 2)); part != "b" {
+		t.Errorf("of no set: %q", part)
+	}
+}
+
+// checkParts cuts a text everywhere.
+func checkParts(t *testing.T, set *redact.Set, text string) {
+	t.Helper()
+	const marker = "[secret NAME0]"
+	once := func(text string) string { // where both parts say that a value was there
+		return strings.ReplaceAll(text, marker+marker, marker)
+	}
+	whole := once(set.String(text))
+	for cut := range len(text) {
+		before, after := set.Part([]byte(text), 0, cut), set.Part([]byte(text), cut, len(text))
+		if got := once(string(before) + string(after)); got != whole {
+			t.Fatalf("%q cut at %d is %q and %q, and as a whole %q", text, cut, before, after, whole)
+		}
+	}
+}
+
+// TestPartsOfLongTexts: a part costs as much as itself, and what is beyond the
+// margin is not looked at.
+func TestPartsOfLongTexts(t *testing.T) {
+	t.Parallel()
+	const value = "sk-live-4f9a8b7c6d5e"
+	set := setOf(value)
+	text := []byte(strings.Repeat("x", 1<<20) + value + strings.Repeat("y", 1<<20))
+	for shift := range len(value) + 2 {
+		at := 1<<20 + shift - 1
+		before, after := set.Part(text, at-100, at), set.Part(text, at, at+100)
+		if rest := strings.ReplaceAll(string(before)+string(after), "[secret NAME0]", ""); strings.Trim(rest, "xy") != "" {
+			t.Errorf("cut at %d: %q and %q", at, before, after)
+		}
+	}
+}
+
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	set := setOf(`p"a\s/s<w>o&r'd+`, "nnnnewline", "12345678", "sk-live-4f9a8b7c6d5e", `a","b":"cdefgh`)

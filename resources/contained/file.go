@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
@@ -76,6 +77,21 @@ func (f *File) Read(r Range) (Content, error) {
 		return Content{}, Refuse(OutOfRange, f.given, "is %d bytes long: it cannot be read from %d", page.Size, r.Offset)
 	}
 	return f.content(page, head), nil
+}
+
+// Around returns what was read of the file with up to so many bytes before and
+// after it, and where in that it begins.
+func (f *File) Around(read Content, margin int) (data []byte, from int, err error) {
+	begin, end := max(0, read.Offset-int64(margin)), read.Offset+int64(len(read.Data))
+	before, err := readSection(f.file, begin, read.Offset-begin, f.info.Size())
+	if err != nil {
+		return nil, 0, f.dir.refusal(f.given, err)
+	}
+	after, err := readSection(f.file, end, int64(margin), f.info.Size())
+	if err != nil {
+		return nil, 0, f.dir.refusal(f.given, err)
+	}
+	return slices.Concat(before, read.Data, after), len(before), nil
 }
 
 // ReadAll reads a whole file of at most limit bytes, which is lowered to

@@ -10,6 +10,9 @@ type DiffOptions struct {
 	// ones, and those that are no text, are shown by size and digest. If zero,
 	// 1 MiB.
 	FileBytes int64
+	// Show, if set, returns what is shown of the text of a file, before that is
+	// compared.
+	Show func(text string) string
 	// Bytes bounds the text. If zero, 256 KiB.
 	Bytes int
 }

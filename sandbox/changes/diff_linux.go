@@ -44,7 +44,7 @@ func (x *Set) Diff(ctx context.Context, o DiffOptions) (Diff, error) {
 		case ctx.Err() != nil:
 			return Diff{}, ctx.Err()
 		default:
-			shown := l.diff(v, o.FileBytes)
+			shown := l.diff(v, o)
 			if text.Len()+len(shown) > o.Bytes {
 				d.Omitted++
 				shown = wholeLines(shown, o.Bytes-text.Len())
@@ -70,7 +70,7 @@ type side struct {
 }
 
 // diff compares one path.
-func (l *look) diff(v verdict, most int64) string {
+func (l *look) diff(v verdict, o DiffOptions) string {
 	old, now := side{state: v.item.Base, tree: l.lower}, side{state: v.item.Now, tree: l.upper}
 	if v.item.Twofold() {
 		if v.change.Kind == Deleted {
@@ -79,8 +79,8 @@ func (l *look) diff(v verdict, most int64) string {
 			old.state = nil
 		}
 	}
-	old.read(v.item.Path, most)
-	now.read(v.item.Path, most)
+	old.read(v.item.Path, o)
+	now.read(v.item.Path, o)
 	a, b := quote("a/"+v.item.Path), quote("b/"+v.item.Path)
 	if old.isDir() && now.isDir() {
 		return directoryText(quote(v.item.Path), old.state, now.state)
@@ -95,7 +95,7 @@ func (l *look) diff(v verdict, most int64) string {
 	switch {
 	case old.state != nil && now.state != nil && old.state.SameData(now.state):
 		return text
-	case old.lines && now.lines:
+	case old.lines && now.lines && (old.text != now.text || old.state == nil || now.state == nil): // else nothing of it is shown
 		lines, err := udiff.ToUnified(a, b, old.text, udiff.Lines(old.text, now.text), udiff.DefaultContextLines)
 		if err == nil {
 			return text + lines
@@ -142,7 +142,8 @@ func gitMode(s *files.State) string {
 
 // read reads what can be shown. What is no longer as the state says is shown as
 // it is.
-func (s *side) read(p string, most int64) {
+func (s *side) read(p string, o DiffOptions) {
+	most := o.FileBytes
 	switch {
 	case s.state == nil:
 		s.lines = true
@@ -158,6 +159,9 @@ func (s *side) read(p string, most int64) {
 		if err == nil && int64(len(data)) <= most && utf8.Valid(data) && !bytes.ContainsRune(data, 0) {
 			s.text, s.lines = string(data), true
 		}
+	}
+	if o.Show != nil {
+		s.text = o.Show(s.text)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/elazarl/goproxy"
 
 	"github.com/skills-mcp/skills-mcp/internal/hosts"
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 )
 
 // newLibrary returns the library with all that it does of itself taken away: it
@@ -120,8 +121,7 @@ const maxShownRequest = 200
 
 // shownRequest has no query, in which keys are often sent.
 func shownRequest(r *http.Request) string {
-	text := r.Method + " " + r.URL.EscapedPath()
-	return text[:min(len(text), maxShownRequest)]
+	return truncate.After(r.Method+" "+r.URL.EscapedPath(), maxShownRequest)
 }
 
 // filterResponse is called by the library with every response, or without one

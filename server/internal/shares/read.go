@@ -38,7 +38,7 @@ func (a *Access) OpenURI(ctx context.Context, uri string) (Content, error) {
 		return Content{}, &changes.StaleError{Held: held}
 	}
 	if file == "" {
-		diff, err := set.set.Diff(ctx, changes.DiffOptions{Judge: set.judge()})
+		diff, err := set.Diff(ctx, nil, 0)
 		return Content{Diff: diff.Text}, err
 	}
 	if !slices.ContainsFunc(held.Files, func(c changes.Change) bool { return c.Path == file && c.Kind != changes.Deleted }) {

@@ -69,7 +69,7 @@ func (s *Set) HeldAs(ctx context.Context, id string) (changes.Held, error) {
 // Diff returns how what is held at paths differs from the user's files, in at
 // most so many bytes; 0 means as many as there may be.
 func (s *Set) Diff(ctx context.Context, paths []string, bytes int) (changes.Diff, error) {
-	return s.set.Diff(ctx, changes.DiffOptions{Paths: paths, Judge: s.judge(), Bytes: bytes})
+	return s.set.Diff(ctx, changes.DiffOptions{Paths: paths, Judge: s.judge(), Bytes: bytes, Show: s.access.Redact.String})
 }
 
 // Apply writes what is held at paths, in the state of that id, to the user's

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/policy/paths"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
@@ -81,6 +82,8 @@ type Options struct {
 	Store *changes.Store
 	// Env returns the environment that tools need in directories, such as git.
 	Env func(directories []string) map[string]string
+	// Redact is what no diff shows. The server sets it to its own.
+	Redact *redact.Set
 	// Wait is how long an edit waits for runs of the same workspace, and an apply
 	// for those that use the same set. If zero, [DefaultWait].
 	Wait time.Duration

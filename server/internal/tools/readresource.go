@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
@@ -44,6 +45,7 @@ type reader struct {
 	shares     *shares.Access
 	// executable reports that programs can be run, which find files by a path.
 	executable bool
+	redact     *redact.Set
 }
 
 func readResource(r reader) Tool {
@@ -109,14 +111,14 @@ func (r reader) readChanges(ctx context.Context, arguments readArguments) (*mcp.
 		return nil, err
 	}
 	if content.Dir == nil {
-		return diffPage(content.Diff, arguments), nil
+		return r.diffPage(content.Diff, arguments), nil
 	}
 	defer content.Dir.Close()
 	return r.readPath(ctx, content.Dir, content.File, linked{arguments.Path, content.File}, arguments)
 }
 
 // diffPage returns a page of a diff.
-func diffPage(diff string, arguments readArguments) *mcp.CallToolResult {
+func (r reader) diffPage(diff string, arguments readArguments) *mcp.CallToolResult {
 	diff = strings.ToValidUTF8(diff, "\uFFFD")
 	size := int64(len(diff))
 	from := min(arguments.Offset, size)
@@ -129,7 +131,7 @@ func diffPage(diff string, arguments readArguments) *mcp.CallToolResult {
 	if to < size {
 		page.Next = to
 	}
-	return textPage(page)
+	return textPage(page, r.redact.Part([]byte(diff), int(from), int(to)))
 }
 
 // linked is where a file can be had whole.
@@ -163,18 +165,33 @@ func (r reader) readPath(ctx context.Context, dir *contained.Dir, file string, a
 	}
 	switch {
 	case content.Text:
-		return textPage(content), nil
+		shown, err := withoutSecrets(r.redact, opened, content)
+		if err != nil {
+			return nil, err
+		}
+		return textPage(content, shown), nil
 	case wholeImage:
 		return imageResult(opened)
 	case content.Size > answered && arguments.Offset == 0 && arguments.Length == 0:
 		return r.binaryLink(content, at), nil
 	}
-	return binary(opened, at.uri, arguments)
+	return r.binary(opened, at.uri, arguments)
 }
 
-// textPage returns the text alone, and a notice after it where there is more.
-func textPage(content contained.Content) *mcp.CallToolResult {
-	result := mcp.NewToolResultText(string(content.Data))
+// withoutSecrets returns what was read of a file without values of secrets, be it
+// the beginning or the end of one, which nobody would know for that afterwards.
+func withoutSecrets(secrets *redact.Set, file *contained.File, content contained.Content) ([]byte, error) {
+	data, from, err := file.Around(content, secrets.Margin())
+	if err != nil {
+		return nil, err
+	}
+	return secrets.Part(data, from, from+len(content.Data)), nil
+}
+
+// textPage returns the text that is shown of a page alone, and a notice after it
+// where there is more.
+func textPage(content contained.Content, shown []byte) *mcp.CallToolResult {
+	result := mcp.NewToolResultText(string(shown))
 	if content.Next > 0 {
 		result.Content = append(result.Content, mcp.NewTextContent(pageNotice(content)))
 	}
@@ -198,13 +215,16 @@ func imageResult(image *contained.File) (*mcp.CallToolResult, error) {
 
 // binary returns the bytes that were asked for, else all. What a host makes of
 // a part is no file of that type.
-func binary(file *contained.File, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
+func (r reader) binary(file *contained.File, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
 	content, err := file.Read(contained.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxBinaryBytes})
 	if err != nil {
 		return nil, err
 	}
-	mime, notice := content.MIME, "its bytes are attached."
+	mime, notice, data := content.MIME, "its bytes are attached.", content.Data
 	if int64(len(content.Data)) < content.Size {
+		if data, err = withoutSecrets(r.redact, file, content); err != nil {
+			return nil, err
+		}
 		mime, notice = "application/octet-stream", "a part of it is attached, which is no such file by itself."
 		if content.Next > 0 {
 			notice += " " + pageNotice(content)
@@ -212,7 +232,7 @@ func binary(file *contained.File, uri string, arguments readArguments) (*mcp.Cal
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{
 		mcp.NewTextContent(binaryText(content) + "; " + notice),
-		mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: uri, MIMEType: mime, Blob: base64.StdEncoding.EncodeToString(content.Data)}),
+		mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: uri, MIMEType: mime, Blob: base64.StdEncoding.EncodeToString(data)}),
 	}}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -70,7 +71,7 @@ func (f *workspaceFiles) replace(ctx context.Context, arguments replaceArguments
 		return nil, err
 	}
 	f.skills.Log.Info("file written", "tool", "str_replace", "skill", arguments.Name, "why", shownWhy(arguments.Description))
-	return t.answer(ws, edit.shown(), report), nil
+	return t.answer(ws, edit.shown(f.runner.Redact), report), nil
 }
 
 // edit replaces a text in a file that is there.
@@ -219,11 +220,11 @@ func lineList(text string, offsets []int) string {
 	return list.String()
 }
 
-// shown returns the lines around the edit.
-func (r *replacement) shown() string {
+// shown returns the lines around the edit, without secrets.
+func (r *replacement) shown(secrets *redact.Set) string {
 	first := 1 + strings.Count(r.text[:r.at], "\n")
 	last := first + strings.Count(r.text[r.at:r.end], "\n")
-	lines := splitLines(r.text)
+	lines := splitLines(secrets.String(r.text))
 	var text strings.Builder
 	fmt.Fprintf(&text, "Edited %s at line %d:\n", r.file, first)
 	from, to := max(first-shownAround, 1), min(last+shownAround, len(lines))

@@ -76,7 +76,7 @@ func (f *workspaceFiles) view(ctx context.Context, arguments viewArguments) (*mc
 		return nil, err
 	}
 	defer dir.Close()
-	return viewPath(dir, path.file, resources.URI(skill, path.file), lines)
+	return f.viewPath(dir, path.file, resources.URI(skill, path.file), lines)
 }
 
 func (f *workspaceFiles) viewWorkspace(ctx context.Context, path filePath, lines lineRange) (*mcp.CallToolResult, error) {
@@ -93,11 +93,11 @@ func (f *workspaceFiles) viewWorkspace(ctx context.Context, path filePath, lines
 		return nil, err
 	}
 	defer dir.Close()
-	return viewPath(dir, file, workspace.URI(ws.Handle, path.file), lines)
+	return f.viewPath(dir, file, workspace.URI(ws.Handle, path.file), lines)
 }
 
 // viewPath views a file or lists a directory.
-func viewPath(dir *contained.Dir, file, uri string, lines lineRange) (*mcp.CallToolResult, error) {
+func (f *workspaceFiles) viewPath(dir *contained.Dir, file, uri string, lines lineRange) (*mcp.CallToolResult, error) {
 	opened, err := dir.Open(file)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func viewPath(dir *contained.Dir, file, uri string, lines lineRange) (*mcp.CallT
 		}
 		return listLevels(opened, file, viewDepth)
 	}
-	return viewFile(opened, uri, lines)
+	return f.viewFile(opened, uri, lines)
 }
 
 // viewUsers views what programs of the workspace see of a file of the user's.
@@ -135,7 +135,7 @@ func (f *workspaceFiles) viewUsers(ctx context.Context, skill *catalog.Skill, pa
 	if err != nil {
 		return nil, err
 	}
-	return viewFile(file, "", lines)
+	return f.viewFile(file, "", lines)
 }
 
 // listUsers lists a directory of the user's.
@@ -161,13 +161,17 @@ func noLines(path, why string) error {
 }
 
 // viewFile views a file. uri is that of the resource that it is, if it is one.
-func viewFile(opened *contained.File, uri string, lines lineRange) (*mcp.CallToolResult, error) {
+func (f *workspaceFiles) viewFile(opened *contained.File, uri string, lines lineRange) (*mcp.CallToolResult, error) {
 	content, err := opened.Read(contained.Range{Limit: contained.MaxReadBytes})
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case content.Text:
+		// Before lines are cut and numbered, in which values would be lost.
+		if content.Data, err = withoutSecrets(f.runner.Redact, opened, content); err != nil {
+			return nil, err
+		}
 		return viewLines(content, lines)
 	case lines.given:
 		return nil, noLines(content.Path, "is no text, so it has no lines ("+content.MIME+")")

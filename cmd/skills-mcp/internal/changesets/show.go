@@ -23,7 +23,7 @@ func (s *Set) Show(command *cobra.Command, asJSON bool) error {
 
 // print prints what is held at paths, or all.
 func (s *Set) print(command *cobra.Command, held changes.Held, paths []string) error {
-	diff, err := s.set.Diff(command.Context(), changes.DiffOptions{Paths: paths, Judge: s.judge()})
+	diff, err := s.set.Diff(command.Context(), changes.DiffOptions{Paths: paths, Judge: s.judge(), Show: s.settings.Redact.String})
 	if err != nil {
 		return err
 	}
