@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
@@ -82,5 +84,6 @@ func largeProject(b *testing.B) string {
 			}
 		}
 	}
+	unix.Sync() // what is still to be written of it is no cost of a run
 	return dir
 }

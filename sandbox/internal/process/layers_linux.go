@@ -34,14 +34,14 @@ func checkLayers(share sandbox.Share) error {
 // the owner of the share, where the server is root, and the upper one has the
 // mode and the times of the share's own, which it stands for. What an overlay has
 // left in the working directory is of no use to the next one, which may even
-// refuse to be mounted.
+// refuse to be mounted: it is moved away, for [removeUsed].
 func prepareChanges(share sandbox.Share) error {
 	var like syscall.Stat_t
 	if err := syscall.Lstat(share.Layers[len(share.Layers)-1], &like); err != nil {
 		return err
 	}
 	upper, work := filepath.Join(share.Changes, sandbox.UpperDir), filepath.Join(share.Changes, sandbox.WorkDir)
-	if err := tempdir.Remove(work); err != nil {
+	if err := setAside(work); err != nil {
 		return err
 	}
 	made := false
@@ -60,6 +60,21 @@ func prepareChanges(share sandbox.Share) error {
 	}
 	times := []syscall.Timespec{like.Atim, like.Mtim}
 	return errors.Join(os.Chmod(upper, fs.FileMode(like.Mode&0o777)), syscall.UtimesNano(upper, times))
+}
+
+// setAside moves a directory away from where it is.
+func setAside(work string) error {
+	used := filepath.Join(filepath.Dir(work), usedDir)
+	err := os.Rename(work, used)
+	if errors.Is(err, fs.ErrExist) { // a server that died has left it
+		if err = tempdir.Remove(used); err == nil {
+			err = os.Rename(work, used)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // giveTo makes the owner of something else that of a directory, where the server

@@ -148,6 +148,7 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 	if err != nil {
 		return sandbox.Result{}, err
 	}
+	defer removeUsed(shares)()
 	spec.Shares = shares
 	result, err := r.runAlone(ctx, spec, check)
 	result.Shared = shared(shares, reasons, result.Shared)

@@ -9,11 +9,16 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/internal/pathname"
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
 // lockInterval is the time between two attempts to lock what another run has.
 const lockInterval = 10 * time.Millisecond
+
+// usedDir is in [sandbox.Share.Changes] what the last run had as
+// [sandbox.WorkDir], until it is removed.
+const usedDir = "used"
 
 // changesOf returns the directories of what programs change in shares.
 func changesOf(shares []sandbox.Share) (dirs []string) {
@@ -109,18 +114,34 @@ func LockChanges(ctx context.Context, share sandbox.Share) (unlock func(), err e
 	if err := checkShares(spec); err != nil {
 		return nil, err
 	}
-	unlock, err = lockChanges(ctx, spec)
+	release, err := lockChanges(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
 	if err = checkLayers(share); err == nil {
 		err = prepareChanges(share)
 	}
+	removed := removeUsed(spec.Shares)
+	unlock = func() {
+		removed()
+		release()
+	}
 	if err != nil {
 		unlock()
 		return nil, err
 	}
 	return unlock, nil
+}
+
+// removeUsed removes what runs before have left in working directories, and
+// returns what waits for that. The run does not: to remove them takes a disk
+// longer than all else that a run with a share takes.
+func removeUsed(shares []sandbox.Share) (removed func()) {
+	var work sync.WaitGroup
+	for _, dir := range changesOf(shares) {
+		work.Go(func() { _ = tempdir.Remove(filepath.Join(dir, usedDir)) }) // the next run would try again
+	}
+	return work.Wait
 }
 
 // whileBusy says that a run waits for another one, or that it does not.
