@@ -78,8 +78,7 @@ func (e *Effective) narrow(source []byte) error {
 func (e *Effective) restrict(err error) {
 	e.ProjectError = err
 	origin := Origin{Kind: FromProject, Name: ProjectFile}
-	var refused *Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*Error](err); ok {
 		origin = refused.Faults[0].Origin
 	}
 	e.Sandbox.Backend, e.origins["sandbox.backend"] = Off, origin
@@ -123,7 +122,7 @@ func readUntrusted(name string) ([]byte, error) {
 
 // withoutPath returns what the system said, without the path of the file.
 func withoutPath(err error) error {
-	if fault := (*fs.PathError)(nil); errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*fs.PathError](err); ok {
 		return fault.Err
 	}
 	return err

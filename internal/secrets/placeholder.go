@@ -2,10 +2,11 @@ package secrets
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
+	crand "crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
+	"math/rand/v2"
 	"strings"
 )
 
@@ -30,7 +31,7 @@ var prefixes = []string{
 }
 
 func newKey() (key [32]byte) {
-	_, _ = rand.Read(key[:]) // never fails
+	_, _ = crand.Read(key[:]) // never fails
 	return key
 }
 
@@ -40,7 +41,10 @@ func newKey() (key [32]byte) {
 // characters as they are. It is longer where it could be guessed else, and it
 // neither is nor holds the value.
 func (s *Store) Placeholder(name, value string) string {
-	random := newStream(s.key, name, value)
+	mac := hmac.New(sha256.New, s.key[:])
+	_, _ = mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(name))))
+	_, _ = mac.Write([]byte(name + value))
+	random := rand.New(rand.NewChaCha8([32]byte(mac.Sum(nil)))) // a strong generator, as its key is
 	for {
 		if made := placeholder(value, random); !strings.Contains(made, value) {
 			return made
@@ -48,7 +52,7 @@ func (s *Store) Placeholder(name, value string) string {
 	}
 }
 
-func placeholder(value string, random *stream) string {
+func placeholder(value string, random *rand.Rand) string {
 	prefix := ""
 	for _, known := range prefixes {
 		if strings.HasPrefix(value, known) && len(value) >= len(known)+8 {
@@ -70,13 +74,13 @@ func placeholder(value string, random *stream) string {
 		}
 		c := rest[i]
 		if alphabet != "" {
-			c = alphabet[random.below(len(alphabet))]
+			c = alphabet[random.IntN(len(alphabet))]
 			known += math.Log2(float64(len(alphabet)))
 		}
 		made = append(made, c)
 	}
 	for ; known < minPlaceholderBits; known += math.Log2(float64(len(lower))) {
-		made = append(made, lower[random.below(len(lower))])
+		made = append(made, lower[random.IntN(len(lower))])
 	}
 	return string(made)
 }
@@ -106,38 +110,3 @@ func alphabetOf(c byte) string {
 }
 
 func isLetterOrDigit(c rune) bool { return alphabetOf(byte(min(c, 0x80))) != "" }
-
-// stream is random bytes that follow from a key and a secret.
-type stream struct {
-	seed    []byte
-	counter uint64
-	left    []byte
-}
-
-func newStream(key [32]byte, name, value string) *stream {
-	mac := hmac.New(sha256.New, key[:])
-	_, _ = mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(name))))
-	_, _ = mac.Write([]byte(name + value))
-	return &stream{seed: mac.Sum(nil)}
-}
-
-func (r *stream) next() byte {
-	if len(r.left) == 0 {
-		mac := hmac.New(sha256.New, r.seed)
-		_, _ = mac.Write(binary.BigEndian.AppendUint64(nil, r.counter))
-		r.counter++
-		r.left = mac.Sum(nil)
-	}
-	c := r.left[0]
-	r.left = r.left[1:]
-	return c
-}
-
-// below returns a number from 0 to n-1, each as likely; n is at most 256.
-func (r *stream) below(n int) int {
-	for {
-		if c := int(r.next()); c < 256-256%n {
-			return c % n
-		}
-	}
-}

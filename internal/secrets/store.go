@@ -106,8 +106,8 @@ func (s *Store) Value(ctx context.Context, name string, source Source) (string, 
 
 // failed says whose fault it is.
 func failed(name string, source Source, err error) error {
-	var fault *fault
-	if !errors.As(err, &fault) {
+	fault, ok := errors.AsType[*fault](err)
+	if !ok {
 		fault = errUnreadable
 	}
 	return &Error{Code: fault.code, Name: name, Kind: source.Kind(), Reason: fault.reason, Hint: fault.hint}

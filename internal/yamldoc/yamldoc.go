@@ -51,8 +51,8 @@ func Parse(source []byte) (root *yaml.Node, err error) {
 // Fault returns what an error of [Parse] says, and the line and the column,
 // counted from 1, at which it is; 0 where that is not known.
 func Fault(source []byte, err error) (message string, line, column int) {
-	fault := (*yaml.LoadError)(nil)
-	if !errors.As(err, &fault) {
+	fault, ok := errors.AsType[*yaml.LoadError](err)
+	if !ok {
 		return err.Error(), 0, 0
 	}
 	mark := fault.Mark

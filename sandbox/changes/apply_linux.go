@@ -201,8 +201,7 @@ func (a *application) do(s steps.Step) {
 }
 
 func (o *Outcome) fail(p string, err error) {
-	var c steps.Conflict
-	if errors.As(err, &c) {
+	if c, ok := errors.AsType[steps.Conflict](err); ok {
 		o.Conflicts = append(o.Conflicts, Refusal{p, string(c)})
 	} else {
 		o.Refused = append(o.Refused, Refusal{p, err.Error()})

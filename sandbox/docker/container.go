@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
 	"slices"
 	"time"
 
@@ -47,12 +48,7 @@ type template struct {
 	shown    []engine.Bind // of [sandbox.Spec.Show]
 }
 
-func (of template) equal(other template) bool {
-	return of.skillDir == other.skillDir && of.workspace == other.workspace && of.private == other.private &&
-		of.ephemeral == other.ephemeral && of.egress == other.egress && of.user == other.user &&
-		of.memoryBytes == other.memoryBytes && of.processes == other.processes &&
-		slices.EqualFunc(of.overlays, other.overlays, overlay.equal) && slices.Equal(of.copies, other.copies) && slices.Equal(of.shown, other.shown)
-}
+func (of template) equal(other template) bool { return reflect.DeepEqual(of, other) }
 
 // templateOf returns the template of a run.
 func (b *Backend) templateOf(spec sandbox.Spec, by sharing) (template, error) {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
@@ -40,10 +39,6 @@ func overlaysOf(shares []sandbox.Share, by sharing, user string) (overlays []ove
 		overlays = append(overlays, o)
 	}
 	return overlays
-}
-
-func (o overlay) equal(other overlay) bool {
-	return o.target == other.target && o.changes == other.changes && o.user == other.user && slices.Equal(o.layers, other.layers)
 }
 
 // dirs are the directories of which it is made.

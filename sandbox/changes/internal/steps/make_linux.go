@@ -23,8 +23,7 @@ func (w *work) make() (inode uint64, err error) {
 		err = w.makeFile()
 	}
 	if err != nil {
-		var known refusal
-		if errors.As(err, &known) {
+		if known, ok := errors.AsType[refusal](err); ok {
 			return 0, known
 		}
 		return 0, refuse(err)
