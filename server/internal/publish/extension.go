@@ -47,14 +47,13 @@ func (p *Publisher) Methods() map[string]router.Method {
 
 // method returns what serves a method by what returns the fields of its result.
 func (p *Publisher) method(name string, serve func(context.Context, pageParams) (any, error)) router.Method {
-	return func(ctx context.Context, raw json.RawMessage) (result any, err error) {
+	return func(ctx context.Context, raw json.RawMessage) (any, error) {
 		var params pageParams
-		err = p.Recorder.Record(ctx, recorder.Request{Event: audit.Read, Method: name, Input: raw}, func(ctx context.Context) (err error) {
+		result, err := recorder.Record(ctx, p.Recorder, recorder.Request{Event: audit.Read, Method: name, Input: raw}, func(ctx context.Context) (any, error) {
 			if len(raw) > 0 && json.Unmarshal(raw, &params) != nil {
-				return failure.New(failure.InvalidArguments, "Send params as an object with strings.", "the params cannot be read")
+				return nil, failure.New(failure.InvalidArguments, "Send params as an object with strings.", "the params cannot be read")
 			}
-			result, err = serve(ctx, params)
-			return err
+			return serve(ctx, params)
 		})
 		if err != nil {
 			f := about(params.URI, err)

@@ -82,10 +82,8 @@ func (p *Publisher) Hook(hooks *mcpserver.Hooks) {
 func (p *Publisher) Register(library *mcpserver.MCPServer) {
 	library.AddResource(mcp.NewResource(internalURI, "read"), func(ctx context.Context, request mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 		uri, _ := request.Params.Arguments[askedFor].(string)
-		var contents mcp.ResourceContents
-		err := p.Recorder.Record(ctx, asked("resources/read", "uri", uri), func(ctx context.Context) (err error) {
-			contents, err = p.read(ctx, uri)
-			return err
+		contents, err := recorder.Record(ctx, p.Recorder, asked("resources/read", "uri", uri), func(ctx context.Context) (mcp.ResourceContents, error) {
+			return p.read(ctx, uri)
 		})
 		if err != nil {
 			return nil, p.fail(ctx, "resources/read", about(uri, err))
@@ -93,11 +91,9 @@ func (p *Publisher) Register(library *mcpserver.MCPServer) {
 		return []mcp.ResourceContents{contents}, nil
 	})
 	library.AddPrompt(mcp.NewPrompt(internalName), func(ctx context.Context, request mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		var prompt *mcp.GetPromptResult
 		name, arguments := request.Params.Arguments[askedFor], request.Params.Arguments["arguments"]
-		err := p.Recorder.Record(ctx, asked("prompts/get", "name", name, "arguments", arguments), func(ctx context.Context) (err error) {
-			prompt, err = p.prompt(ctx, name, arguments)
-			return err
+		prompt, err := recorder.Record(ctx, p.Recorder, asked("prompts/get", "name", name, "arguments", arguments), func(ctx context.Context) (*mcp.GetPromptResult, error) {
+			return p.prompt(ctx, name, arguments)
 		})
 		if err != nil {
 			return nil, p.fail(ctx, "prompts/get", err)

@@ -37,10 +37,10 @@ type Request struct {
 	Effects bool
 }
 
-// Record has a request served, and records it. The error is that of serve, or one
-// that says to the client that it could not be recorded: what serve returned
-// must not be answered then.
-func (r Recorder) Record(ctx context.Context, asked Request, serve func(context.Context) error) error {
+// Record has a request served, and records it. The answer and the error are those
+// of serve, or there is no answer, and the error says to the client that it could
+// not be recorded.
+func Record[T any](ctx context.Context, r Recorder, asked Request, serve func(context.Context) (T, error)) (none T, _ error) {
 	if r.Log == nil {
 		return serve(ctx)
 	}
@@ -55,19 +55,19 @@ func (r Recorder) Record(ctx context.Context, asked Request, serve func(context.
 		begun.Skill = named(asked.Input) // it is not known yet whether there is one
 		entry, err := r.Log.Begin(begun)
 		if err != nil {
-			return notBegun(err)
+			return none, notBegun(err)
 		}
 		end = entry.End
 	}
 	ctx, recorded := request.WithRecord(ctx, record)
-	err := serve(ctx)
+	answer, err := serve(ctx)
 	record = recorded()
 	record.DurationMs = float64(time.Since(began).Microseconds()) / 1000
 	conclude(&record, err)
 	if recordErr := end(record); recordErr != nil {
-		return withheld(record, asked.Effects, recordErr)
+		return none, withheld(record, asked.Effects, recordErr)
 	}
-	return err
+	return answer, err
 }
 
 // Answered records an answer of a user to a question, as the record has it. One

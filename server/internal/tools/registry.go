@@ -60,15 +60,14 @@ func (r *Registry) Register(library *mcpserver.MCPServer) {
 }
 
 // call calls a tool: recording around it, error mapping after.
-func (r *Registry) call(ctx context.Context, t Tool, request mcp.CallToolRequest) (result *mcp.CallToolResult) {
+func (r *Registry) call(ctx context.Context, t Tool, request mcp.CallToolRequest) *mcp.CallToolResult {
 	name := t.definition.Name
 	asked := recorder.Request{
 		Event: audit.Call, Method: string(mcp.MethodToolsCall), Tool: name, Input: rawArguments(request),
 		Effects: !*t.definition.Annotations.ReadOnlyHint,
 	}
-	err := r.recorder.Record(ctx, asked, func(ctx context.Context) (err error) {
-		result, err = r.answer(ctx, t, request)
-		return err
+	result, err := recorder.Record(ctx, r.recorder, asked, func(ctx context.Context) (*mcp.CallToolResult, error) {
+		return r.answer(ctx, t, request)
 	})
 	if err != nil {
 		f := failure.Of(err)

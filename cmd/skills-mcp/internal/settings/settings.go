@@ -32,6 +32,7 @@ import (
 // by the fields is known.
 type Settings struct {
 	flags *pflag.FlagSet
+	keys  []keyFlag
 	file  string // of --config
 	// Anywhere has the directory in which the program was started be no project
 	// of whoever uses it.
@@ -47,27 +48,13 @@ type Settings struct {
 	*config.Effective // after read
 }
 
-// keysOfFlags has the keys that flags set.
-var keysOfFlags = []struct{ flag, key string }{
-	{"sandbox", "sandbox.backend"},
-	{"docker-image", "sandbox.docker.image"},
-	{"docker-runtime", "sandbox.docker.runtime"},
-	{"show", "sandbox.show"},
-	{"max-runs", "sandbox.maxRuns"},
-	{"allowed-tools", "allowedTools"},
-	{"toolsets", "toolsets"},
-	{"strict", "strict"},
-	{"pin", "pin"},
-	{"compat-index", "compatIndex"},
-	{"poll", "poll"},
-	{"project", "project.dir"},
-	{"project-access", "project.access"},
-	{"share", "project.shares"},
-	{"approval", "approval.mode"},
-	{"audit", "audit.dir"},
-	{"log-level", "log.level"},
-	{"log-format", "log.format"},
-	{"network-log", "log.network"},
+// keyFlag is a flag that sets a key.
+type keyFlag struct{ flag, key string }
+
+// keyed notes that a flag sets a key, and returns the flag's name.
+func (s *Settings) keyed(flag, key string) string {
+	s.keys = append(s.keys, keyFlag{flag, key})
+	return flag
 }
 
 // Register adds the flags that commands share. Backends are the values of
@@ -77,46 +64,46 @@ func (s *Settings) Register(flags *pflag.FlagSet, backends []string, help string
 	flags.SortFlags = false
 	flags.StringVar(&s.file, "config", "",
 		"`FILE` to read instead of config.yaml in your configuration directory, as\ndocs/configuration.md has it; what flags say wins over it")
-	flags.String("sandbox", backends[0], "`BACKEND` that runs scripts: "+help)
-	flags.String("docker-image", docker.DefaultImage,
+	flags.String(s.keyed("sandbox", "sandbox.backend"), backends[0], "`BACKEND` that runs scripts: "+help)
+	flags.String(s.keyed("docker-image", "sandbox.docker.image"), docker.DefaultImage,
 		"`IMAGE` for --sandbox=docker, one that \"make image\" built or that is based\non such a one")
-	flags.String("docker-runtime", "",
+	flags.String(s.keyed("docker-runtime", "sandbox.docker.runtime"), "",
 		"`NAME` of the engine's runtime for --sandbox=docker, such as runsc (gVisor)\n(default: the engine's own)")
-	flags.StringArray("show", nil,
+	flags.StringArray(s.keyed("show", "sandbox.show"), nil,
 		"`PATH` of a file or directory that programs may read in the local sandbox\nbesides the system's, such as a tool's settings in /etc or /opt (repeatable)")
-	flags.Int("max-runs", 0,
+	flags.Int(s.keyed("max-runs", "sandbox.maxRuns"), 0,
 		"how many programs run at once, at most `N`; the others wait, and sessions take\nturns (default: twice the number of processors, at least 4)")
-	flags.String("allowed-tools", string(policy.Enforce),
+	flags.String(s.keyed("allowed-tools", "allowedTools"), string(policy.Enforce),
 		"`MODE` in which skills' allowed-tools are taken: enforce, or log (what is\nnot listed is allowed, and logged)")
-	flags.StringSlice("toolsets", nil,
+	flags.StringSlice(s.keyed("toolsets", "toolsets"), nil,
 		"`SETS` of further tools, separated by commas: workspace (view, create_file,\nstr_replace and bash_tool, to work on files of the project\nand of a workspace)")
-	flags.Bool("strict", false,
+	flags.Bool(s.keyed("strict", "strict"), false,
 		"leave out every skill that the Agent Skills reference validator rejects")
-	flags.StringArray("pin", nil,
+	flags.StringArray(s.keyed("pin", "pin"), nil,
 		"`NAME` of a skill to list first in the instructions (repeatable)")
-	flags.Bool("compat-index", false,
+	flags.Bool(s.keyed("compat-index", "compatIndex"), false,
 		"serve skill://index.json too, for hosts that know only drafts of the\nSkills extension")
-	flags.Duration("poll", 0,
+	flags.Duration(s.keyed("poll", "poll"), 0,
 		"look for changes every `DURATION`, such as 5s, instead of being told by\nthe kernel; for network file systems")
-	flags.String("project", config.Auto,
+	flags.String(s.keyed("project", "project.dir"), config.Auto,
 		"`DIR` of your project, on whose files programs work: auto (where the host or\nthe working directory says), off, or a path")
-	flags.String("project-access", "review",
+	flags.String(s.keyed("project-access", "project.access"), "review",
 		"`MODE` in which programs see the project: review (what they change is held\nuntil it is applied), read, write (what they change is applied when they end,\nbut for what is protected), or off")
-	flags.StringArray("share", nil,
+	flags.StringArray(s.keyed("share", "project.shares"), nil,
 		"`PATH[:MODE]` of a further directory or file that programs see, in the mode\nreview, read or write (repeatable)")
-	flags.String("approval", "host",
+	flags.String(s.keyed("approval", "approval.mode"), "host",
 		"`MODE` in which you agree to changes of your files: host (the host asks), ask\n(the server asks, also the default of serve), or deny")
-	flags.String("audit", config.Auto,
+	flags.String(s.keyed("audit", "audit.dir"), config.Auto,
 		"`DIR` of the audit log, in which every call is recorded: auto (audit in the\nuser's state directory), off, or a path")
-	flags.String("log-level", "info", "least severe `LEVEL` to log: debug, info, warn or error")
-	flags.String("log-format", "auto", "`FORMAT` of the log: auto (text on a terminal, else JSON), text or json")
-	flags.Bool("network-log", false, "log what programs of skills ask the network for, as it happens, whatever the\nlevel: how to find out what a skill needs")
+	flags.String(s.keyed("log-level", "log.level"), "info", "least severe `LEVEL` to log: debug, info, warn or error")
+	flags.String(s.keyed("log-format", "log.format"), "auto", "`FORMAT` of the log: auto (text on a terminal, else JSON), text or json")
+	flags.Bool(s.keyed("network-log", "log.network"), false, "log what programs of skills ask the network for, as it happens, whatever the\nlevel: how to find out what a skill needs")
 }
 
 // Again returns settings of the same command line, to be read for the project
 // of somebody else.
 func (s *Settings) Again() *Settings {
-	return &Settings{flags: s.flags, file: s.file, Redact: s.Redact}
+	return &Settings{flags: s.flags, keys: s.keys, file: s.file, Redact: s.Redact}
 }
 
 // Read reads the configuration: the file, variables, flags and ROOT arguments,
@@ -171,7 +158,7 @@ func (s *Settings) allGrants() []config.Grants {
 
 // given returns what the command line says.
 func (s *Settings) given(rootArguments []string) (given []config.Flag) {
-	for _, each := range keysOfFlags {
+	for _, each := range s.keys {
 		flag := s.flags.Lookup(each.flag)
 		if !flag.Changed {
 			continue

@@ -64,7 +64,7 @@ func TestFlagsAreKeys(t *testing.T) {
 		// A flag that has its default changes nothing.
 		flag.Changed = flag.Name != "config"
 	})
-	for _, each := range keysOfFlags {
+	for _, each := range s.keys {
 		if flags.Lookup(each.flag) == nil {
 			t.Errorf("there is no flag --%s", each.flag)
 		}
