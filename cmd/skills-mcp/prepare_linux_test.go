@@ -220,3 +220,32 @@ func TestPrepareWithoutIndex(t *testing.T) {
 		}
 	}
 }
+
+// Where containers have no npm, it is said before anybody tries, and by who tries,
+// with what to do about it.
+func TestPrepareWithoutNpm(t *testing.T) {
+	root := skillWithPackages(t)
+	testfiles.Fill(t, filepath.Join(root, "order"), map[string]string{
+		"SKILL.md":     "---\nname: order\ndescription: Orders.\n---\n",
+		"package.json": `{"dependencies": {"semver": "^7"}}`,
+	})
+	t.Setenv("npm_config_registry", "http://index.test/npm/")
+	const images = "--sandbox=docker"
+	code, shown := atTerminal(t, "", "call", images, "--project-access=off", "--root", root, "exec", "name=order", "command=! command -v npm")
+	if strings.Contains(shown, "no Docker") || strings.Contains(shown, "is unavailable") {
+		testenv.Need(t, "docker", errors.New(shown))
+	}
+	if code != exit.OK {
+		t.Skipf("needs an image without npm: %s", shown)
+	}
+	_, shown = atTerminal(t, "", "call", images, "--project-access=off", "--root", root, "activate", "name=order")
+	for _, want := range []string{"skills-mcp prepare --sandbox=docker order", "The sandbox has no npm"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("activate does not say %q:\n%s", want, shown)
+		}
+	}
+	code, shown = atTerminal(t, "", "prepare", "--yes", images, "--root", root, "order")
+	if code != exit.Failure || !strings.Contains(shown, "there is no npm in the image") || !strings.Contains(shown, "--docker-image") {
+		t.Errorf("prepare exits with %d:\n%s", code, shown)
+	}
+}

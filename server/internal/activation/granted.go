@@ -24,7 +24,7 @@ func (p *page) writeGranted(ctx context.Context) {
 		p.Skills.Log.Debug("what a skill needs is not known", "skill", p.skill.Name, "error", err)
 	}
 	p.WriteString(p.Access.Text(access.Skill{Skill: p.skill, Digest: copied.Digest, Copy: copied.Dir}, asked))
-	if packages := p.Requirements.PackagesOf(p.skill, copied); packages != "" {
+	if packages := p.Requirements.PackagesOf(ctx, p.skill, copied); packages != "" {
 		fmt.Fprintln(p, packages)
 	}
 }

@@ -49,6 +49,9 @@ func (f *Finder) probe(ctx context.Context, skill *catalog.Skill, copied *stagin
 			programs = append(programs, toolsOf(tools)...)
 		}
 	}
+	if has == nil {
+		programs = append(programs, f.installers(copied)...)
+	}
 	if len(programs) == 0 {
 		return nil, nil
 	}

@@ -80,8 +80,24 @@ func keyOf(copied *staging.Copy, has *environments.Environment) string {
 	return copied.Digest + " " + has.Key
 }
 
+// npm is the program that prepares packages of npm, in the sandbox.
+const npm = "npm"
+
+// installers returns what preparing the packages of a version of a skill needs in
+// the sandbox.
+func (f *Finder) installers(copied *staging.Copy) []program {
+	if !f.Packages.Prepares() {
+		return nil
+	}
+	asked, err := f.Packages.Needs(copied.Digest, copied.Dir)
+	if err != nil || len(asked.Npm) == 0 || len(asked.Npm[0].Sources) == 0 {
+		return nil
+	}
+	return []program{{script: asked.Npm[0].Sources[0].File, tool: true, starters: []string{npm}}}
+}
+
 // PackagesOf says which packages a version of a skill asks for and has, or nothing.
-func (f *Finder) PackagesOf(skill *catalog.Skill, copied *staging.Copy) string {
+func (f *Finder) PackagesOf(ctx context.Context, skill *catalog.Skill, copied *staging.Copy) string {
 	if !f.Packages.Prepares() {
 		return ""
 	}
@@ -90,7 +106,15 @@ func (f *Finder) PackagesOf(skill *catalog.Skill, copied *staging.Copy) string {
 		f.Log.Debug("what a skill asks for is not known", "skill", skill.Name, "error", err)
 		return ""
 	}
-	return packages.Text(skill.Name, f.Sandbox.Info().Backend, asked, f.prepared(skill, copied))
+	has := f.prepared(skill, copied)
+	text := packages.Text(skill.Name, f.Sandbox.Info().Backend, asked, has)
+	if has != nil || len(asked.Npm) == 0 {
+		return text
+	}
+	if slices.ContainsFunc(f.OfCopy(ctx, skill, copied), func(m Missing) bool { return m.kind == programKind && m.name == npm }) {
+		text += " The sandbox has no npm, without which those of npm cannot be prepared: that command tells the user what to do about it."
+	}
+	return text
 }
 
 // Remedy says how packages that are missing can be had, or nothing: where the
