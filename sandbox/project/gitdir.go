@@ -12,51 +12,42 @@ import (
 // maxGitFileBytes is how long a file of git's that names a directory may be.
 const maxGitFileBytes = 4096
 
-// Related is a git directory outside of a project that git needs there.
-type Related struct {
-	// Path is absolute, clean and without symbolic links: what is to be shared as
-	// the project is.
-	Path string
-	// Prefix and a slash come before paths in it when rules judge them, which
-	// know git directories by their names.
-	Prefix string
-}
-
 // GitDirectory returns the git directory that a project's .git names where that
-// is a file: the repository of a linked worktree, or of a submodule. Found is
-// false where there is none or it lies in the project. It is refused, so that
+// is a file: the repository of a linked worktree, or of a submodule, which is to be
+// shared as the project is. It is absolute, clean and without symbolic links, and
+// empty where there is none or it lies in the project. It is refused, so that
 // git does not work in the project, unless it is this user's, nothing that
 // [Places] refuses, and itself names the project: else a .git that came in an
 // archive could show any repository. What is named by alternates is never shown.
-func (p Places) GitDirectory(project string) (related Related, found bool, err error) {
+func (p Places) GitDirectory(project string) (string, error) {
 	at := filepath.Join(project, ".git")
 	info, statErr := os.Lstat(at)
 	if statErr != nil || !info.Mode().IsRegular() {
-		return Related{}, false, nil
+		return "", nil
 	}
 	odd := refuse(RuleGitDirectory, at, "leads to no repository that names this directory as its worktree, so git does not work here")
 	dir, ok := namedBy(at, "gitdir: ")
 	if !ok {
-		return Related{}, false, odd
+		return "", odd
 	}
 	if pathname.Within(dir, project) {
-		return Related{}, false, nil
+		return "", nil
 	}
 	top := dir
 	if common, linked := namedBy(filepath.Join(dir, "commondir"), ""); linked {
 		if top = common; !namesWorktree(dir, top, at) {
-			return Related{}, false, odd
+			return "", odd
 		}
 	} else if !namesSubmodule(dir, project) {
-		return Related{}, false, odd
+		return "", odd
 	}
 	if info, err := os.Lstat(top); err != nil || !info.IsDir() || !filestat.Ours(info) || !isGitDirectory(top) {
-		return Related{}, false, odd
+		return "", odd
 	}
 	if refusal := p.refused(top, true); refusal != nil {
-		return Related{}, false, refusal
+		return "", refusal
 	}
-	return Related{Path: top, Prefix: ".git"}, true, nil
+	return top, nil
 }
 
 // namesWorktree reports whether a repository knows the directory as that of its

@@ -51,11 +51,12 @@ func TestGitDirectory(t *testing.T) {
 		{"super", ""},
 		{"super/sub", "super/.git/modules/sub"},
 	} {
-		got, found, err := project.Places{}.GitDirectory(filepath.Join(dir, test.project))
-		if err != nil || found != (test.want != "") {
-			t.Errorf("%s: %v, %v", test.project, found, err)
-		} else if found && (got.Path != filepath.Join(dir, test.want) || got.Prefix != ".git") {
-			t.Errorf("%s: %+v", test.project, got)
+		want := test.want
+		if want != "" {
+			want = filepath.Join(dir, want)
+		}
+		if got, err := (project.Places{}).GitDirectory(filepath.Join(dir, test.project)); err != nil || got != want {
+			t.Errorf("%s: %q, %v", test.project, got, err)
 		}
 	}
 }
@@ -90,8 +91,8 @@ func TestGitDirectoryOfOthers(t *testing.T) {
 		if test.prepare != nil {
 			test.prepare()
 		}
-		_, found, err := project.GitDirectory(in("a project"))
-		if found || err == nil {
+		found, err := project.GitDirectory(in("a project"))
+		if found != "" || err == nil {
 			t.Errorf("%s: found %v, %v", test.name, found, err)
 		}
 		wantRule(t, err, "git-directory")
@@ -102,15 +103,15 @@ func TestGitDirectoryWhereNothingIsShared(t *testing.T) {
 	t.Parallel()
 	dir := repositories(t)
 	tree := filepath.Join(dir, "tree")
-	_, _, err := project.Places{Own: []string{filepath.Join(dir, "main/.git/x")}}.GitDirectory(tree)
+	_, err := project.Places{Own: []string{filepath.Join(dir, "main/.git/x")}}.GitDirectory(tree)
 	wantRule(t, err, project.RuleOwn)
-	_, _, err = project.Places{Home: filepath.Join(dir, "main/.git")}.GitDirectory(tree)
+	_, err = project.Places{Home: filepath.Join(dir, "main/.git")}.GitDirectory(tree)
 	wantRule(t, err, project.RuleHome)
 	if os.Geteuid() == 0 {
 		if err := os.Chown(filepath.Join(dir, "main/.git"), 65534, 65534); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = project.Places{}.GitDirectory(tree)
+		_, err = project.Places{}.GitDirectory(tree)
 		wantRule(t, err, project.RuleGitDirectory)
 	}
 }

@@ -156,14 +156,14 @@ func (u *Files) directories(from project.Sources) ([]server.SharedDirectory, err
 	if err != nil {
 		return nil, err
 	}
-	related, has, err := u.places.GitDirectory(found.Path)
+	git, err := u.places.GitDirectory(found.Path)
 	if err != nil {
 		u.log.Warn("git does not work in the project", "error", err)
 	}
-	if !has || err != nil {
+	if git == "" || err != nil {
 		return all, nil
 	}
-	return u.add(all, server.SharedDirectory{Path: related.Path, Mode: mode, Prefix: server.GitPrefix}, under)
+	return u.add(all, server.SharedDirectory{Path: git, Mode: mode, Prefix: server.GitPrefix}, under)
 }
 
 // in returns what is hidden and protected in a project, and the access to it,
