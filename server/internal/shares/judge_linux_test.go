@@ -97,7 +97,7 @@ func TestEditAfterTheCopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := shares.Directory{Path: dir, Mode: shares.Write, Files: []string{"form.pdf"}}
+	of := shares.Directory{Path: dir, Mode: shares.Write, Rules: func() paths.Rules { return paths.Rules{} }, Files: []string{"form.pdf"}}
 	of.View = editedView{view, func() { testfiles.Write(t, file, "mine") }}
 	access := shares.New(shares.Options{Others: []shares.Directory{of}, Store: store}, slog.New(slog.DiscardHandler))
 	lease, err := access.Lend(t.Context(), workspaces.Workspace{Handle: "ws"}, shares.Author{Skill: "skill"})
