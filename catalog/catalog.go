@@ -106,6 +106,18 @@ func Open(ctx context.Context, opts Options) (*Catalog, error) {
 // Root returns the root in which a skill of this catalog was found.
 func (c *Catalog) Root(skill *Skill) Root { return c.options.Roots[skill.Root] }
 
+// Fault returns what keeps a skill out that would have that name, or whose
+// directory has it, if anything does. Of skills that [Options.Hides] would leave
+// out nothing is told.
+func (c *Catalog) Fault(name string) (Problem, bool) {
+	for root := range c.options.Roots {
+		if c.options.Hides(root, name) {
+			return Problem{}, false
+		}
+	}
+	return c.Snapshot().fault(name)
+}
+
 // Snapshot returns the newest snapshot. It never blocks on a scan.
 func (c *Catalog) Snapshot() *Snapshot { return c.snapshot.Load() }
 

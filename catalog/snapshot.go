@@ -32,6 +32,17 @@ func (s *Snapshot) Hidden() []*Skill { return s.hidden }
 // column. The caller must not change the slice.
 func (s *Snapshot) Problems() []Problem { return s.problems }
 
+// fault returns the first error of an entry document in a directory of that name.
+func (s *Snapshot) fault(name string) (Problem, bool) {
+	at := slices.IndexFunc(s.problems, func(p Problem) bool {
+		return p.Severity == Error && (p.Skill == name || filepath.Base(filepath.Dir(p.File)) == name)
+	})
+	if at < 0 {
+		return Problem{}, false
+	}
+	return s.problems[at], true
+}
+
 // sameSkills reports whether both publish the same skills with the same
 // frontmatter.
 func (s *Snapshot) sameSkills(other *Snapshot) bool {

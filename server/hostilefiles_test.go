@@ -77,7 +77,7 @@ func (h hostileSkills) testUnreadable(t *testing.T) {
 	if a := h.call(t, "readResource", map[string]any{"name": "unreadable-directory", "path": "references"}); a.code() != "permission_denied" {
 		t.Errorf("listing: %s", a.text())
 	}
-	if a := h.call(t, "activate", map[string]any{"name": "unreadable-entry"}); a.code() != "skill_not_found" {
+	if a := h.call(t, "activate", map[string]any{"name": "unreadable-entry"}); a.code() != "invalid_frontmatter" {
 		t.Errorf("activate: %s", a.text())
 	}
 }

@@ -139,3 +139,33 @@ func (c *client) heardOf(uri string) int {
 	}
 	return count
 }
+
+// TestActivateBroken: a model that asks for a skill that cannot be used is told
+// why, by file and line and without a path of this machine, and nothing of skills
+// that are hidden.
+func TestActivateBroken(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	writeFile(t, filepath.Join(root, "half", "SKILL.md"), []byte("---\nname: half\ndescription: [\n---\nx\n"))
+	writeFile(t, filepath.Join(root, "secret", "SKILL.md"), []byte("---\nname: secret\n---\nx\n"))
+	writeFile(t, filepath.Join(root, "nameless", "SKILL.md"), []byte("---\nname: nameless\n---\nx\n"))
+	c := newFixture(t, root, "hide=secret").connect(t)
+	for name, want := range map[string]string{
+		"half":     "SKILL.md:4:1: ",
+		"nameless": "description",
+	} {
+		for tool, arguments := range map[string]map[string]any{
+			"activate": {"name": name}, "readResource": {"name": name, "path": "SKILL.md"}, "exec": {"name": name, "command": "true"},
+		} {
+			a := c.call(t, tool, arguments)
+			if a.code() != "invalid_frontmatter" || !strings.Contains(a.text(), want) || !strings.Contains(a.text(), "author") || strings.Contains(a.text(), root) {
+				t.Errorf("%s of %s: %s", tool, name, a.text())
+			}
+		}
+	}
+	for _, name := range []string{"secret", "halt", filepath.Base(root), "..", ""} {
+		if a := c.call(t, "activate", map[string]any{"name": name}); a.code() == "invalid_frontmatter" {
+			t.Errorf("%q: %s", name, a.text())
+		}
+	}
+}

@@ -43,6 +43,8 @@ func Environ(s sandbox.Spec, searchPath string, backend map[string]string, at Di
 	merged := map[string]string{
 		"HOME": at.Home, "TMPDIR": at.Tmp, "WORKSPACE": at.Workspace,
 		"PATH": extendPath(s.Path, searchPath), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PYTHONNOUSERSITE": "1",
+		// What a program wrote before it was killed is kept.
+		"PYTHONUNBUFFERED": "1",
 	}
 	if zone, set := os.LookupEnv("TZ"); set {
 		merged["TZ"] = zone

@@ -86,7 +86,7 @@ func environ(t *testing.T, f *fixture, spec sandbox.Spec) map[string]string {
 }
 
 func testEnvironment(t *testing.T, f *fixture) {
-	allowed := []string{"HOME", "LANG", "LC_ALL", "PATH", "PYTHONNOUSERSITE", "PYTHONPATH", "SKILL_DIR", "TMPDIR", "TZ", "WORKSPACE"}
+	allowed := []string{"HOME", "LANG", "LC_ALL", "PATH", "PYTHONNOUSERSITE", "PYTHONPATH", "PYTHONUNBUFFERED", "SKILL_DIR", "TMPDIR", "TZ", "WORKSPACE"}
 	others := slices.DeleteFunc(os.Environ(), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
 		return slices.Contains(allowed, name)

@@ -32,7 +32,7 @@ var Codes = map[Code]string{}
 // The codes.
 var (
 	SkillNotFound      = meaning("skill_not_found", "No skill has that name.")
-	InvalidFrontmatter = meaning("invalid_frontmatter", "The skill's entry document cannot be parsed any more.")
+	InvalidFrontmatter = meaning("invalid_frontmatter", "The skill's entry document cannot be used as it is.")
 	FileNotFound       = meaning("file_not_found", "The skill, the workspace or the user's directory has no such file, or it is hidden from programs.")
 	InvalidPath        = meaning("invalid_path", "The path is empty, absolute, holds `..`, a backslash or NUL, or the URI is malformed.")
 	PathEscape         = meaning("path_escape", "A link leads out of the skill, the workspace or the user's directory, or is in the way of writing.")

@@ -9,10 +9,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
@@ -53,9 +55,25 @@ func (a Access) Find(ctx context.Context, name string) (*catalog.Skill, error) {
 		}
 	}
 	if !ok {
-		return nil, failure.NoSkill(name, similarNames(a.Snapshot(), name))
+		return nil, a.missing(name)
 	}
 	return skill, nil
+}
+
+// missing says why there is no skill of a name.
+func (a Access) missing(name string) error {
+	fault, broken := a.Catalog.Fault(name)
+	if !broken {
+		return failure.NoSkill(name, similarNames(a.Snapshot(), name))
+	}
+	where := filepath.Base(fault.File)
+	if fault.Line > 0 {
+		where = fmt.Sprintf("%s:%d:%d", where, fault.Line, fault.Column)
+	}
+	// Paths of this machine are no client's business.
+	message := strings.ReplaceAll(fault.Message, filepath.Dir(fault.File)+string(filepath.Separator), "")
+	return failure.New(failure.InvalidFrontmatter, "Tell the user; its author has to mend it: "+fault.Hint+".",
+		"the skill %q cannot be used: %s: %s (%s)", truncate.After(name, 80), where, message, fault.Rule)
 }
 
 // Resolve returns the skill and the file that a URI names, the skill as its
