@@ -71,24 +71,14 @@ type Places struct {
 	Hidden, Protected func(path string) (reason string, yes bool)
 }
 
-// Project is a directory that programs may work on.
-type Project struct {
-	// Path is absolute, clean and without symbolic links.
-	Path string
-	// Given is the path that named it, absolute and clean: another than Path where
-	// it leads through symbolic links. Clients may know the project by it.
-	Given string
-	// Source is what named it.
-	Source Source
-}
-
-// Find returns the project. The error is a [*Refusal]: where nothing names a
-// project its rule is [RuleNone], or [RuleOff].
-func Find(from Sources, places Places) (Project, error) {
+// Find returns the project, a directory that programs may work on: its absolute,
+// clean path without symbolic links. The error is a [*Refusal]: where nothing names
+// a project its rule is [RuleNone], or [RuleOff].
+func Find(from Sources, places Places) (string, error) {
 	source, path := Named, from.Named
 	switch {
 	case from.Named == Off:
-		return Project{}, refuse(RuleOff, "", "is turned off by --project=off").from(Named)
+		return "", refuse(RuleOff, "", "is turned off by --project=off").from(Named)
 	case from.Named != "":
 	case from.Host != "":
 		source, path = Host, from.Host
@@ -96,23 +86,22 @@ func Find(from Sources, places Places) (Project, error) {
 		source = Root
 		var err error
 		if path, err = fromURI(from.Root); err != nil {
-			return Project{}, refuse(RuleURI, from.Root, "is no file: URI of a directory on this machine").from(source)
+			return "", refuse(RuleURI, from.Root, "is no file: URI of a directory on this machine").from(source)
 		}
 	case from.Detect:
 		source = Working
 		if path = topOfTree(realPath(places.WorkingDir)); path == "" {
-			return Project{}, refuse(RuleNone, places.WorkingDir,
+			return "", refuse(RuleNone, places.WorkingDir,
 				"is in no version-controlled tree of yours, so it is no project by itself; name one with --project").from(source)
 		}
 	default:
-		return Project{}, refuse(RuleNone, "", "is not named; use --project").from(Named)
+		return "", refuse(RuleNone, "", "is not named; use --project").from(Named)
 	}
 	real, err := places.directory(path)
 	if err != nil {
-		return Project{}, err.from(source)
+		return "", err.from(source)
 	}
-	given, _ := places.expand(path)
-	return Project{Path: real, Given: given, Source: source}, nil
+	return real, nil
 }
 
 // fromURI returns the path of a file: URI.

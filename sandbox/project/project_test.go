@@ -62,25 +62,23 @@ func TestFind(t *testing.T) {
 	home, p := places(t)
 	app := filepath.Join(home, "code", "app")
 	for _, test := range []struct {
-		name   string
-		from   project.Sources
-		in     string // working directory below home
-		want   string // below home, and
-		given  string // another path of it
-		source project.Source
-		rule   project.Rule
+		name string
+		from project.Sources
+		in   string // working directory below home
+		want string // below home
+		rule project.Rule
 	}{
-		{name: "named, absolute", from: project.Sources{Named: app, Host: "/"}, want: "code/app", source: project.Named},
-		{name: "named, relative", from: project.Sources{Named: ".."}, want: "code/app", source: project.Named},
-		{name: "named, in the home directory", from: project.Sources{Named: "~/plain"}, want: "plain", source: project.Named},
-		{name: "named by a link", from: project.Sources{Named: "~/code/link"}, want: "code/app", source: project.Named},
-		{name: "the host's, by a link", from: project.Sources{Host: home + "/code/link/."}, want: "code/app", given: "code/link", source: project.Host},
-		{name: "the host's", from: project.Sources{Host: app, Root: "file:///etc", Detect: true}, want: "code/app", source: project.Host},
-		{name: "a root", from: project.Sources{Root: "file://" + app, Detect: true}, want: "code/app", source: project.Root},
-		{name: "a root of localhost, escaped", from: project.Sources{Root: "file://localhost" + home + "/col%6Fn:dir"}, want: "colon:dir", source: project.Root},
-		{name: "the top of the tree", from: project.Sources{Detect: true}, in: "code/app/src/deep", want: "code/app", source: project.Working},
-		{name: "another version control", from: project.Sources{Detect: true}, in: "code/svn/sub", want: "code/svn", source: project.Working},
-		{name: "a submodule", from: project.Sources{Detect: true}, in: "code/sub", want: "code/sub", source: project.Working},
+		{name: "named, absolute", from: project.Sources{Named: app, Host: "/"}, want: "code/app"},
+		{name: "named, relative", from: project.Sources{Named: ".."}, want: "code/app"},
+		{name: "named, in the home directory", from: project.Sources{Named: "~/plain"}, want: "plain"},
+		{name: "named by a link", from: project.Sources{Named: "~/code/link"}, want: "code/app"},
+		{name: "the host's, by a link", from: project.Sources{Host: home + "/code/link/."}, want: "code/app"},
+		{name: "the host's", from: project.Sources{Host: app, Root: "file:///etc", Detect: true}, want: "code/app"},
+		{name: "a root", from: project.Sources{Root: "file://" + app, Detect: true}, want: "code/app"},
+		{name: "a root of localhost, escaped", from: project.Sources{Root: "file://localhost" + home + "/col%6Fn:dir"}, want: "colon:dir"},
+		{name: "the top of the tree", from: project.Sources{Detect: true}, in: "code/app/src/deep", want: "code/app"},
+		{name: "another version control", from: project.Sources{Detect: true}, in: "code/svn/sub", want: "code/svn"},
+		{name: "a submodule", from: project.Sources{Detect: true}, in: "code/sub", want: "code/sub"},
 
 		{name: "nothing", rule: project.RuleNone},
 		{name: "off", from: project.Sources{Named: "off", Host: app}, rule: project.RuleOff},
@@ -100,7 +98,7 @@ func TestFind(t *testing.T) {
 		{name: "within the system's", from: project.Sources{Named: "/usr/share"}, rule: project.RuleSystem},
 		{name: "our own", from: project.Sources{Named: "~/.local/state/skills-mcp"}, rule: project.RuleOwn},
 		{name: "what holds our own", from: project.Sources{Named: "~/.local"}, rule: project.RuleOwn},
-		{name: "beside our own", from: project.Sources{Named: "~/.local/state/other"}, want: ".local/state/other", source: project.Named},
+		{name: "beside our own", from: project.Sources{Named: "~/.local/state/other"}, want: ".local/state/other"},
 		{name: "hidden", from: project.Sources{Named: "~/.secret/x"}, rule: project.RuleHidden},
 		{name: "a link to what is hidden", from: project.Sources{Named: "~/tosecret"}, rule: project.RuleHidden},
 		{name: "protected", from: project.Sources{Named: "~/.tools/x"}, rule: project.RuleProtected},
@@ -121,11 +119,8 @@ func TestFind(t *testing.T) {
 			}
 			got, err := project.Find(test.from, p)
 			wantRule(t, err, test.rule)
-			if test.given != "" && got.Given != filepath.Join(home, test.given) {
-				t.Errorf("given by %s", got.Given)
-			}
-			if test.rule == "" && (got.Path != filepath.Join(home, test.want) || got.Source != test.source) {
-				t.Errorf("found %+v", got)
+			if test.rule == "" && got != filepath.Join(home, test.want) {
+				t.Errorf("found %q", got)
 			}
 		})
 	}
@@ -143,8 +138,8 @@ func TestFindTheUsersOwnTree(t *testing.T) {
 	}
 	got, err := project.Find(project.Sources{Detect: true}, p)
 	wantRule(t, err, "")
-	if got.Path != filepath.Join(home, "code/app") {
-		t.Errorf("found %+v", got)
+	if got != filepath.Join(home, "code/app") {
+		t.Errorf("found %q", got)
 	}
 	p.WorkingDir = filepath.Join(home, "plain") // in a home directory with version control
 	_, err = project.Find(project.Sources{Detect: true}, p)

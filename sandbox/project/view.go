@@ -56,10 +56,8 @@ type Lease struct {
 	// Layers are for [sandbox.Share.Layers]: the user's directory, and above it
 	// the mask where anything is masked.
 	Layers []string
-	// Masked is what the mask is for, sorted by path, at most [MaxListed];
-	// Omitted counts the others.
-	Masked  []Masked
-	Omitted int
+	// Masked is what the mask is for, sorted by path, at most [MaxListed].
+	Masked []Masked
 
 	release func()
 }

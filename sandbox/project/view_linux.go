@@ -114,8 +114,7 @@ func (v *View) intact() bool {
 
 // lease makes a generation the current one and returns a lease of it.
 func (v *View) lease(g *generation, masked []Masked) *Lease {
-	listed := masked[:min(len(masked), MaxListed)]
-	lease := &Lease{Layers: []string{v.tree.options.Dir}, Masked: listed, Omitted: len(masked) - len(listed), release: v.use(g)}
+	lease := &Lease{Layers: []string{v.tree.options.Dir}, Masked: masked[:min(len(masked), MaxListed)], release: v.use(g)}
 	if g.dir != "" {
 		lease.Layers = []string{g.dir, v.tree.options.Dir}
 	}

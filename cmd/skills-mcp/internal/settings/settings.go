@@ -300,7 +300,7 @@ func topDir() (string, error) {
 		return dir, err
 	}
 	if found, err := project.Find(project.Sources{Detect: true}, project.Places{WorkingDir: dir}); err == nil {
-		return found.Path, nil
+		return found, nil
 	}
 	return dir, nil
 }

@@ -136,14 +136,14 @@ func (u *Files) find(_ context.Context, root string) []server.SharedDirectory {
 
 // directories returns the project and the git directory that belongs to it.
 func (u *Files) directories(from project.Sources) ([]server.SharedDirectory, error) {
-	found, err := project.Find(from, u.places)
+	dir, err := project.Find(from, u.places)
 	if err == nil {
-		err = project.Apart(found.Path, u.named)
+		err = project.Apart(dir, u.named)
 	}
 	if err != nil {
 		return nil, err
 	}
-	base, access, err := in(u.settings, found.Path)
+	base, access, err := in(u.settings, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -151,12 +151,12 @@ func (u *Files) directories(from project.Sources) ([]server.SharedDirectory, err
 		return nil, errors.New("the project's own file has nothing of it shown")
 	}
 	mode := server.ShareMode(access)
-	under := rules{u, base, found.Path}
-	all, err := u.add(nil, server.SharedDirectory{Path: found.Path, Mode: mode}, under)
+	under := rules{u, base, dir}
+	all, err := u.add(nil, server.SharedDirectory{Path: dir, Mode: mode}, under)
 	if err != nil {
 		return nil, err
 	}
-	git, err := u.places.GitDirectory(found.Path)
+	git, err := u.places.GitDirectory(dir)
 	if err != nil {
 		u.log.Warn("git does not work in the project", "error", err)
 	}
