@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/skills-mcp/skills-mcp/internal/lazyregexp"
 )
 
 // pep508 is what is taken of PEP 508: no URL, and nothing that a file of
@@ -44,9 +46,7 @@ func parsePython(text string) (Requirement, bool) {
 }
 
 // npmSpec is a package of npm's registry and a range of versions.
-var npmSpec = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@([\w.+^~<>=|* -]*))?$`)
-})
+var npmSpec = lazyregexp.New(`^((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@([\w.+^~<>=|* -]*))?$`)
 
 // parseNpm reads "name" or "name@range", without other kinds of sources.
 func parseNpm(text string) (Requirement, bool) {

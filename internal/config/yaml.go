@@ -4,25 +4,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/skills-mcp/skills-mcp/internal/lazyregexp"
 	"github.com/skills-mcp/skills-mcp/internal/yamldoc"
 )
 
 var (
 	// numberLike is what is a number, a time, true, false or nothing to some
 	// reader of YAML, of version 1.1 too.
-	numberLike = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^([-+]?[0-9][0-9_.:]*(e[-+]?[0-9]+)?|0[xob][0-9a-f_]+|[-+]?\.(inf|[0-9].*)|\.nan|~|null|yes|no|on|true|false|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*|<<|=|)$`)
-	})
+	numberLike = lazyregexp.New(`(?i)^([-+]?[0-9][0-9_.:]*(e[-+]?[0-9]+)?|0[xob][0-9a-f_]+|[-+]?\.(inf|[0-9].*)|\.nan|~|null|yes|no|on|true|false|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*|<<|=|)$`)
 	// plainWord is a text that needs no quotes. That off is a text is what every
 	// reader of YAML 1.2 sees; this program's own files are read as such.
-	plainWord = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[A-Za-z0-9_./~][A-Za-z0-9_./~:=@+*-]*[A-Za-z0-9_./~*-]$|^[A-Za-z0-9/~.]$`)
-	})
+	plainWord = lazyregexp.New(`^[A-Za-z0-9_./~][A-Za-z0-9_./~:=@+*-]*[A-Za-z0-9_./~*-]$|^[A-Za-z0-9/~.]$`)
 )
 
 // scalarYAML returns a text as YAML.

@@ -2,13 +2,12 @@ package frontmatter
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/skills-mcp/skills-mcp/internal/lazyregexp"
 	"github.com/skills-mcp/skills-mcp/internal/yamldoc"
 )
 
@@ -19,12 +18,10 @@ const maxQuoted = 32
 var (
 	// plainValue is a line "key: value", maybe in a list, whose value is
 	// plain: it begins with no YAML indicator.
-	plainValue = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("^((?: *- +)* *)([A-Za-z0-9_.-]+:[ \t]+)([^-?:,\\[\\]{}#&*!|>'\"%@` \t\r][^\r]*|[-?:][^ \t\r][^\r]*)\r?$")
-	})
+	plainValue = lazyregexp.New("^((?: *- +)* *)([A-Za-z0-9_.-]+:[ \t]+)([^-?:,\\[\\]{}#&*!|>'\"%@` \t\r][^\r]*|[-?:][^ \t\r][^\r]*)\r?$")
 	// keyLine is a line that may as well be a key with the wrong indentation
 	// as the continuation of a value.
-	keyLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *[A-Za-z0-9_.-]+:(?:[ \t\r]|$)`) })
+	keyLine = lazyregexp.New(`^ *[A-Za-z0-9_.-]+:(?:[ \t\r]|$)`)
 )
 
 // parseForgiving parses YAML in which plain values may hold ": ", or end in a

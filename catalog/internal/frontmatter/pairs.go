@@ -2,20 +2,18 @@ package frontmatter
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
-	"sync"
 	"unicode/utf16"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/skills-mcp/skills-mcp/internal/lazyregexp"
 )
 
 // surrogates is a character above U+FFFF as JSON escapes it: by the two halves of
 // which UTF-16 has it. YAML 1.2 means every text of JSON to be one of YAML, and
 // readers in JavaScript and Python take them; the parser does not.
-var surrogates = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})`)
-})
+var surrogates = lazyregexp.New(`^\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})`)
 
 const (
 	surrogatesLength = len(`\ud83d\ude00`)

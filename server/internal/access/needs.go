@@ -2,13 +2,12 @@ package access
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/skills-mcp/skills-mcp/catalog/needs"
 	"github.com/skills-mcp/skills-mcp/internal/hosts"
+	"github.com/skills-mcp/skills-mcp/internal/lazyregexp"
 	"github.com/skills-mcp/skills-mcp/internal/shellword"
 	"github.com/skills-mcp/skills-mcp/policy/grants"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -19,9 +18,7 @@ import (
 const maxNamed = 8
 
 // secretName is what a variable is called that holds a secret.
-var secretName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|_)((api|access|secret)?_?key|secret|token|password|credentials?)$`)
-})
+var secretName = lazyregexp.New(`(?i)(^|_)((api|access|secret)?_?key|secret|token|password|credentials?)$`)
 
 // Text says what a skill is granted, and what its files ask for and it is not
 // granted: lines, or nothing. What they ask for is a hint and no more.

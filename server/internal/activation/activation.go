@@ -10,12 +10,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/catalog/needs"
+	"github.com/skills-mcp/skills-mcp/internal/lazyregexp"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
@@ -83,9 +82,7 @@ func (w Writer) Text(ctx context.Context, skill *catalog.Skill, arguments string
 // sealed keeps a text from closing the element that it is wrapped in.
 func sealed(text string) string { return sealer().ReplaceAllString(text, "&lt;$1") }
 
-var sealer = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)<(/?skill_(?:content|runtime))`)
-})
+var sealer = lazyregexp.New(`(?i)<(/?skill_(?:content|runtime))`)
 
 // write writes what there is besides the instructions.
 func (p *page) write(ctx context.Context, read skills.Instructions) error {

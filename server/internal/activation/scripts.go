@@ -5,12 +5,11 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/lazyregexp"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
@@ -24,9 +23,7 @@ const (
 )
 
 // scriptPath finds what looks like the path of a script in instructions.
-var scriptPath = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[\w~$./{}-]*[\w-]\.(?:py|sh|bash|js|mjs|cjs|ts|rb|pl|php|lua|R)\b`)
-})
+var scriptPath = lazyregexp.New(`[\w~$./{}-]*[\w-]\.(?:py|sh|bash|js|mjs|cjs|ts|rb|pl|php|lua|R)\b`)
 
 // namedScript is a script that instructions name, and whose it is.
 type namedScript struct{ skill, path string }

@@ -1,19 +1,15 @@
 package advice
 
 import (
-	"regexp"
-	"sync"
-
+	"github.com/skills-mcp/skills-mcp/internal/lazyregexp"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
 // absentModule is what Python, Node.js and installers say of a package that is
 // not there.
-var absentModule = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^(?:ModuleNotFoundError: No module named|ImportError: No module named|Error(?: \[ERR_MODULE_NOT_FOUND\])?: Cannot find (?:module|package) '[^./]` +
-		`|.*\[ERR_MODULE_NOT_FOUND\]: Cannot find package|ERROR: (?:Could not find a version that satisfies|No matching distribution found)|npm (?:error|ERR!) code (?:EAI_AGAIN|ENOTCACHED|ENOTFOUND)` +
-		`|error: externally-managed-environment|.*: command not found$)`)
-})
+var absentModule = lazyregexp.New(`(?m)^(?:ModuleNotFoundError: No module named|ImportError: No module named|Error(?: \[ERR_MODULE_NOT_FOUND\])?: Cannot find (?:module|package) '[^./]` +
+	`|.*\[ERR_MODULE_NOT_FOUND\]: Cannot find package|ERROR: (?:Could not find a version that satisfies|No matching distribution found)|npm (?:error|ERR!) code (?:EAI_AGAIN|ENOTCACHED|ENOTFOUND)` +
+	`|error: externally-managed-environment|.*: command not found$)`)
 
 // LacksPackage reports whether a program that failed says that it lacks a package,
 // as far as its output was kept.

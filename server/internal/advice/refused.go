@@ -2,32 +2,25 @@ package advice
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
+	"github.com/skills-mcp/skills-mcp/internal/lazyregexp"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/project"
 )
 
-// pattern compiles a regular expression when it is first used, so that no
-// process pays for it without advice.
-func pattern(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
-
 var (
 	// networkFaults are what programs say of a network that is not there.
-	networkFaults = pattern(`(?i)network is unreachable|\bENETUNREACH\b|no route to host|\bEHOSTUNREACH\b|` +
+	networkFaults = lazyregexp.New(`(?i)network is unreachable|\bENETUNREACH\b|no route to host|\bEHOSTUNREACH\b|` +
 		`address family not supported|\bEAFNOSUPPORT\b|name resolution|\bEAI_AGAIN\b|\bENOTFOUND\b|getaddrinfo|` +
 		`name or service not known|nodename nor servname|no address associated with host|unknown host\b|bad address '|` +
 		`(could not|cannot|can't|failed to|unable to|temporary failure) (resolve|resolving|look ?up)|dial tcp`)
 	// networkPrograms are commands that do little without a network.
-	networkPrograms = pattern(`\b(npm|pnpm|yarn|bun|cargo|gem|composer|poetry|uv|conda|apt|apt-get|apk|dnf|brew)\s+([a-z-]+\s+)*` +
+	networkPrograms = lazyregexp.New(`\b(npm|pnpm|yarn|bun|cargo|gem|composer|poetry|uv|conda|apt|apt-get|apk|dnf|brew)\s+([a-z-]+\s+)*` +
 		`(install|i|ci|add|update|upgrade|sync|create|publish)\b|\bpip[0-9.]*\s+(install|download)\b|\b(npx|uvx|curl|wget|ssh|scp|rsync)\s|` +
 		`\bgit\s+(clone|fetch|pull|push)\b|\bgo\s+(get|install)\b|\b(docker|podman)\s+pull\b`)
-	readOnlyFaults = pattern(`(?i)read-only file system|\bEROFS\b`)
-	deniedFaults   = pattern(`(?i)permission denied|\bEACCES\b`)
+	readOnlyFaults = lazyregexp.New(`(?i)read-only file system|\bEROFS\b`)
+	deniedFaults   = lazyregexp.New(`(?i)permission denied|\bEACCES\b`)
 )
 
 const (

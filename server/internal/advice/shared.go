@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/internal/lazyregexp"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/project"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -14,11 +15,11 @@ import (
 var (
 	// missingFaults are what programs say of a file that is not there, or of a
 	// setting that they would have read from it.
-	missingFaults = pattern(`(?i)no such file|\bENOENT\b|not found|cannot find|can't find|could not find|does not exist|doesn't exist|\bmissing\b|` +
+	missingFaults = lazyregexp.New(`(?i)no such file|\bENOENT\b|not found|cannot find|can't find|could not find|does not exist|doesn't exist|\bmissing\b|` +
 		`(cannot|can't|could not|couldn't|failed to|unable to) (open|read|load|access|stat)`)
 	// ownerFaults are what programs say where a file's owner is unknown to the
 	// sandbox.
-	ownerFaults = pattern(`(?i)value too large for defined data type|\bEOVERFLOW\b`)
+	ownerFaults = lazyregexp.New(`(?i)value too large for defined data type|\bEOVERFLOW\b`)
 )
 
 const otherOwner = "What belongs to another user than the rest of the directory can be read there and not changed: let the program write a new file beside it, " +

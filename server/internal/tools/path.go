@@ -3,11 +3,10 @@ package tools
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/skills-mcp/skills-mcp/internal/lazyregexp"
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
@@ -137,9 +136,7 @@ const hintWorkspacePath = "Give a path relative to the workspace, such as notes/
 
 // unexpanded are paths that mean something else to whoever wrote them than a
 // file of that name: URIs, a home directory, a variable.
-var unexpanded = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://|~(/|$)|\$(\w+|\{\w+\})(/|$))`)
-})
+var unexpanded = lazyregexp.New(`^([A-Za-z][A-Za-z0-9+.-]*://|~(/|$)|\$(\w+|\{\w+\})(/|$))`)
 
 // below takes the first of the directories off a path that lies in it.
 func below(path string, dirs ...string) (rest string, ok bool) {
