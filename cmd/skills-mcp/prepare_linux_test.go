@@ -249,3 +249,18 @@ func TestPrepareWithoutNpm(t *testing.T) {
 		t.Errorf("prepare exits with %d:\n%s", code, shown)
 	}
 }
+
+// What a process that was killed has left unfinished is gone when a server has run.
+func TestStartClearsAway(t *testing.T) {
+	home := t.TempDir()
+	for _, name := range []string{"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME"} {
+		t.Setenv(name, home)
+	}
+	left := filepath.Join(home, "skills-mcp", "environments", "unfinished-1")
+	testfiles.Fill(t, left, map[string]string{"made/python/pyvenv.cfg": ""})
+	testfiles.Fill(t, filepath.Join(home, "skills", "report"), map[string]string{"SKILL.md": "---\nname: report\ndescription: Reports.\n---\n"})
+	code := run(t.Context(), []string{"call", "--sandbox=unsafe-host", "--root", filepath.Join(home, "skills"), "findSkills"}, strings.NewReader(""), io.Discard, io.Discard)
+	if _, err := os.Stat(left); code != exit.OK || err == nil {
+		t.Errorf("it exits with %d, and %s is there: %v", code, left, err)
+	}
+}

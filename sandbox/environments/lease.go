@@ -76,7 +76,7 @@ func (e *Environment) Acquire() (release func(), err error) {
 	if err != nil {
 		return nil, notThere(err)
 	}
-	if _, err := e.store.load(e.Key); err != nil {
+	if _, err := os.Stat(filepath.Join(e.store.Dir, e.name(), manifestName)); err != nil {
 		release()
 		return nil, notThere(err)
 	}

@@ -29,6 +29,8 @@ func (s *Store) Prune(unused time.Duration) (pruned Pruned, err error) {
 	alone, busy := s.lock(makingName, tryAlone)
 	if busy == nil {
 		defer alone()
+	} else if !errors.Is(busy, errBusy) {
+		return pruned, busy
 	}
 	all, err := s.List()
 	if err != nil {
@@ -36,20 +38,18 @@ func (s *Store) Prune(unused time.Duration) (pruned Pruned, err error) {
 	}
 	kept, tools := map[string]bool{}, map[string]bool{}
 	for _, e := range all {
-		removed := false
 		if time.Since(e.Used) >= unused {
-			var removeErr error
-			if removed, removeErr = s.removeUnused(e.name()); removeErr != nil {
-				err = errors.Join(err, removeErr)
-			} else if !removed {
+			switch removeErr := s.removeUnused(e.name()); {
+			case removeErr == nil:
+				pruned.Removed = append(pruned.Removed, e)
+				continue
+			case errors.Is(removeErr, errBusy):
 				pruned.InUse = append(pruned.InUse, e)
+			default:
+				err = errors.Join(err, removeErr)
 			}
 		}
-		if removed {
-			pruned.Removed = append(pruned.Removed, e)
-		} else {
-			kept[e.name()], tools[e.UV] = true, true
-		}
+		kept[e.name()], tools[e.UV] = true, true
 	}
 	if busy != nil {
 		return pruned, err
@@ -60,21 +60,17 @@ func (s *Store) Prune(unused time.Duration) (pruned Pruned, err error) {
 // Reap removes what processes that were killed have left unfinished.
 func (s *Store) Reap() { tempdir.Reap(s.Dir, unfinished) }
 
-// removeUnused removes an environment unless a run has it.
-func (s *Store) removeUnused(name string) (bool, error) {
+// removeUnused removes an environment, or returns [errBusy] where a run has it.
+func (s *Store) removeUnused(name string) error {
 	release, err := s.lock(name, tryAlone)
-	if errors.Is(err, errBusy) {
-		return false, nil
-	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer release()
-	err = s.remove(name)
-	if err == nil {
-		err = ignoreMissing(os.Remove(filepath.Join(s.Dir, usedDir, name)))
+	if err := s.remove(name); err != nil {
+		return err
 	}
-	return err == nil, err
+	return ignoreMissing(os.Remove(filepath.Join(s.Dir, usedDir, name)))
 }
 
 // remove removes a directory of the store. It is gone at once.

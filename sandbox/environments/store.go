@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -274,6 +273,3 @@ func (i interpreter) changed() bool {
 	info, err := os.Stat(i.Path)
 	return err != nil || info.Size() != i.Size || !now.ModTime.Equal(i.ModTime)
 }
-
-// Supported reports whether environments can be made on this system at all.
-func Supported() bool { return runtime.GOOS == "linux" }

@@ -126,7 +126,7 @@ func Remedy(skill, backend string) string {
 // are others than those for this machine, where the command prepares by itself.
 func Command(skill, backend string) string {
 	command := "skills-mcp prepare "
-	if backend == "docker" {
+	if backend == "docker" || backend == "podman" {
 		command += "--sandbox=docker "
 	}
 	return command + shellword.Name(skill)

@@ -24,6 +24,7 @@ func TestText(t *testing.T) {
 		{"nothing is asked for", "local", needs.Needs{}, nil, ""},
 		{"it is there", "docker", asked, made, "Prepared packages: pillow 12.0."},
 		{"it is missing", "local", asked, nil, "Pillow (a guess). Programs cannot install any: the user has them prepared with `skills-mcp prepare thumbs`."},
+		{"it is missing in containers of Podman", "podman", asked, nil, "`skills-mcp prepare --sandbox=docker thumbs`."},
 		{"it is missing in containers", "docker", asked, nil, "`skills-mcp prepare --sandbox=docker thumbs`."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
