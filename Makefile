@@ -33,7 +33,8 @@ PACKAGES := ./... ./testdata
 
 # The packages that take longest begin first. Tests wait more than they compute.
 LONGEST := ./sandbox/docker ./sandbox/local ./server ./integration
-GOTEST  := go test -json -p 2 -parallel 4
+# Lint has vetted them, and nobody debugs their binaries.
+GOTEST  := go test -json -p 3 -parallel 4 -vet=off -ldflags=-w
 
 # A program with the race detector otherwise waits for a second before it ends.
 export GORACE ?= atexit_sleep_ms=0
