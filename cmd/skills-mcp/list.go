@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/listing"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 )
@@ -14,6 +15,7 @@ func newListCommand(flags *settings.Settings) *cobra.Command {
 	command := &cobra.Command{
 		Use:     "list [ROOT...]",
 		Short:   "Print the skills and what is wrong with them",
+		Long:    "Print the skills and what is wrong with them. The exit code is 1 where an error\nkeeps something out; warnings do not count.",
 		Example: "  skills-mcp list ./my-skills\n  skills-mcp list --strict --json ./my-skills",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, roots []string) error {
@@ -32,7 +34,10 @@ func newListCommand(flags *settings.Settings) *cobra.Command {
 			if err := print(command.OutOrStdout()); err != nil {
 				return err
 			}
-			return flags.ProjectFault()
+			if err := flags.ProjectFault(); err != nil || !list.Faulty() {
+				return err
+			}
+			return exit.ErrReported
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
+	"github.com/skills-mcp/skills-mcp/resources"
 )
 
 // Listing is what there is to list.
@@ -33,6 +35,11 @@ func (l Listing) why(skill *catalog.Skill) string {
 		return "disabled"
 	}
 	return "not visible"
+}
+
+// Faulty reports whether an error keeps something out.
+func (l Listing) Faulty() bool {
+	return slices.ContainsFunc(l.problems, func(p catalog.Problem) bool { return p.Severity == catalog.Error })
 }
 
 // Text writes it for people.
@@ -70,10 +77,17 @@ func writeSkill(text *strings.Builder, skill *catalog.Skill, mark string) {
 }
 
 type listedSkill struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Path        string          `json:"path"`
-	Frontmatter json.RawMessage `json:"frontmatter"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Path        string `json:"path"`
+	// URI is what clients read the entry document by.
+	URI string `json:"uri"`
+	// HasTools says that there is a tools.json.
+	HasTools bool `json:"hasTools"`
+	// AllowedTools is absent where nothing is said, and empty where nothing is
+	// allowed.
+	AllowedTools *[]string       `json:"allowedTools,omitempty"`
+	Frontmatter  json.RawMessage `json:"frontmatter"`
 	// Hidden says why no client sees it.
 	Hidden string `json:"hidden,omitempty"`
 }
@@ -99,7 +113,14 @@ func (l Listing) JSON(out io.Writer) error {
 }
 
 func listed(skill *catalog.Skill, hidden string) listedSkill {
-	return listedSkill{skill.Name, skill.Description, filepath.Join(skill.Dir, skill.Entry), skill.Frontmatter, hidden}
+	entry := listedSkill{
+		Name: skill.Name, Description: skill.Description, Path: filepath.Join(skill.Dir, skill.Entry),
+		URI: resources.URI(skill, skill.Entry), HasTools: skill.HasTools, Frontmatter: skill.Frontmatter, Hidden: hidden,
+	}
+	if skill.AllowedTools != nil {
+		entry.AllowedTools = &skill.AllowedTools
+	}
+	return entry
 }
 
 // position is where a problem is, as editors and terminals link it.
