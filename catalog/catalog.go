@@ -25,6 +25,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -88,10 +89,8 @@ func Open(ctx context.Context, opts Options) (*Catalog, error) {
 	if opts.Poll < 0 {
 		return nil, errors.New("the poll interval is negative")
 	}
-	c := &Catalog{options: opts, log: opts.Logger, changed: make(chan struct{}, 1), scanning: make(chan struct{}, 1)}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
+	log := cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
+	c := &Catalog{options: opts, log: log, changed: make(chan struct{}, 1), scanning: make(chan struct{}, 1)}
 	if c.options.Hides == nil {
 		c.options.Hides = func(int, string) bool { return false }
 	}

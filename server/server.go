@@ -13,6 +13,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,10 +140,7 @@ func New(opts Options) (*Server, error) {
 	if opts.Sandbox != nil && opts.Copies == nil {
 		return nil, errors.New("server: a sandbox needs copies of skills")
 	}
-	s := &Server{opts: opts, log: opts.Logger}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
+	s := &Server{opts: opts, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))}
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}

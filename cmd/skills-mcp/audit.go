@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,16 +81,11 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 			return since, nil
 		}
 	}
-	age, err := time.ParseDuration(text)
-	if number, isDays := strings.CutSuffix(text, "d"); isDays {
-		var days uint64
-		days, err = strconv.ParseUint(number, 10, 16)
-		age = time.Duration(days) * 24 * time.Hour
-	}
-	if err != nil || age < 0 {
+	var ago age
+	if ago.Set(text) != nil {
 		return time.Time{}, exit.Misused(fmt.Errorf("--since %q is neither an age, such as 24h or 7d, nor a time, such as 2026-11-22", text))
 	}
-	return now.Add(-age), nil
+	return now.Add(-time.Duration(ago)), nil
 }
 
 // showAudit prints records, or what they sum up to.

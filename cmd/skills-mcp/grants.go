@@ -128,11 +128,7 @@ func printGrants(out io.Writer, entries []granted.Entry, grants []answers.Answer
 		fmt.Fprintf(&text, "%s  %s\n    %s\n    skill %s in %s, %s\n    given %s, until the skill changes\n", grant.ID, terminal.Printable(grant.Kind),
 			terminal.Printable(grant.Shown), terminal.Printable(grant.Skill), terminal.Printable(grant.Root), terminal.Shorten(grant.Digest, 20), grant.Given.Format(time.DateOnly))
 	}
-	noun := "grants"
-	if len(entries)+len(grants) == 1 {
-		noun = "grant"
-	}
-	fmt.Fprintf(&text, "%d %s\n", len(entries)+len(grants), noun)
+	fmt.Fprintln(&text, terminal.Counted(len(entries)+len(grants), "grant"))
 	_, err := io.WriteString(out, text.String())
 	return err
 }

@@ -123,13 +123,6 @@ func prepare(command *cobra.Command, flags *settings.Settings, r *runtime, names
 // errDeclined means that the user does not want packages of a skill.
 var errDeclined = errors.New("it is not wanted")
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // prepareOne prepares the packages of one skill, and grants them.
 func prepareOne(command *cobra.Command, flags *settings.Settings, p *preparing.Preparer, plan preparing.Plan) error {
 	made, err := p.Prepare(command.Context(), plan.Skill.Name, plan.Needs)
@@ -186,7 +179,7 @@ func writePruned(out io.Writer, pruned environments.Pruned, left []environments.
 	for _, e := range pruned.InUse {
 		fmt.Fprintf(out, "left %s, which a program has now\n", preparing.Describe(e))
 	}
-	_, err := fmt.Fprintf(out, "%s removed, %.1f MiB; %d left\n", count(len(pruned.Removed), "environment"), float64(freed)/(1<<20), len(left))
+	_, err := fmt.Fprintf(out, "%s removed, %.1f MiB; %d left\n", terminal.Counted(len(pruned.Removed), "environment"), float64(freed)/(1<<20), len(left))
 	return err
 }
 

@@ -59,7 +59,11 @@ func writeRefusals(text *strings.Builder, what string, list []changes.Refusal, o
 
 // WriteText writes what a run saw and changed.
 func (r Report) WriteText(text *strings.Builder) {
-	for _, shown := range append(projectOf(r.Project), r.Shares...) {
+	seen := r.Shares
+	if r.Project != nil {
+		seen = append([]Shown{*r.Project}, seen...)
+	}
+	for _, shown := range seen {
 		switch {
 		case shown.Reason != "" && shown.Path != "":
 			fmt.Fprintf(text, "%s: %s. %s\n", display.Path(shown.Path), shown.Access, shown.Reason)
@@ -73,11 +77,4 @@ func (r Report) WriteText(text *strings.Builder) {
 	for _, set := range r.OtherChanges {
 		set.WriteText(text)
 	}
-}
-
-func projectOf(project *Shown) []Shown {
-	if project == nil {
-		return nil
-	}
-	return []Shown{*project}
 }

@@ -63,7 +63,7 @@ func (s *Set) Discard(command *cobra.Command, paths []string, yes bool) error {
 		}
 		held := len(left.Files) + left.OmittedFiles
 		record.Changes = []audit.Changes{{ID: s.id, Of: s.set.Target().Path, Held: held, Discarded: true}}
-		_, err = fmt.Fprintf(command.OutOrStdout(), "Discarded. Held is still: %s.\n", countChanges(held))
+		_, err = fmt.Fprintf(command.OutOrStdout(), "Discarded. Held is still: %s.\n", terminal.Counted(held, "change"))
 		return err
 	})
 }

@@ -40,14 +40,6 @@ func List(command *cobra.Command, store *changes.Store, asJSON bool) error {
 	return nil
 }
 
-// countChanges says how many changes there are.
-func countChanges(n int) string {
-	if n == 1 {
-		return "1 change"
-	}
-	return fmt.Sprintf("%d changes", n)
-}
-
 // countKinds says how many changes of each kind there are.
 func countKinds(info changes.Info) string {
 	var counts []string
@@ -80,7 +72,7 @@ func ListApplied(command *cobra.Command, store *changes.Store, asJSON bool) erro
 		return err
 	}
 	for _, applied := range all {
-		fmt.Fprintf(out, "%s  %s  %s in %s", applied.ID, applied.When.Local().Format(time.DateTime), countChanges(len(applied.Changes)), terminal.Printable(applied.Target.Path))
+		fmt.Fprintf(out, "%s  %s  %s in %s", applied.ID, applied.When.Local().Format(time.DateTime), terminal.Counted(len(applied.Changes), "change"), terminal.Printable(applied.Target.Path))
 		if applied.Interrupted {
 			fmt.Fprint(out, ", interrupted")
 		}

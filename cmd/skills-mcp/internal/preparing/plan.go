@@ -142,19 +142,12 @@ type Offer struct {
 // Write lists them.
 func (o Offer) Write(out io.Writer, skill string) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s: %s from %s\n", terminal.Printable(skill), counted(len(o.Packages)), terminal.Printable(strings.Join(o.Indexes, " and ")))
+	fmt.Fprintf(&text, "%s: %s from %s\n", terminal.Printable(skill), terminal.Counted(len(o.Packages), "package"), terminal.Printable(strings.Join(o.Indexes, " and ")))
 	for _, p := range o.Packages {
 		fmt.Fprintf(&text, "  %-6s  %s %s\n", p.Kind, terminal.Printable(p.Name), terminal.Printable(p.Version))
 	}
 	_, err := io.WriteString(out, text.String())
 	return err
-}
-
-func counted(packages int) string {
-	if packages == 1 {
-		return "1 package"
-	}
-	return fmt.Sprintf("%d packages", packages)
 }
 
 func guessed(r needs.Requirement) string {
@@ -190,7 +183,7 @@ func place(source needs.Source) string {
 
 // Describe says in one line what an environment holds.
 func Describe(e environments.Environment) string {
-	return fmt.Sprintf("%s, %s, %s", counted(len(e.Packages)), size(e.Bytes), e.Key[:min(len(e.Key), 19)])
+	return fmt.Sprintf("%s, %s, %s", terminal.Counted(len(e.Packages), "package"), size(e.Bytes), e.Key[:min(len(e.Key), 19)])
 }
 
 func size(bytes int64) string {

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"unicode"
@@ -41,6 +42,14 @@ func Field(text string, n int) string {
 		text = "-"
 	}
 	return truncate.To(Escaped(strings.Join(strings.Fields(text), " ")), n)
+}
+
+// Counted says how many there are of what a noun names.
+func Counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // PrintJSON prints a value as a line of JSON that a terminal shows as it is.
