@@ -52,6 +52,10 @@ var requirements = map[string]func() error{
 		}
 		return nil
 	},
+	"keyring": func() error {
+		_, err := exec.LookPath("gnome-keyring-daemon")
+		return err
+	},
 	"podman": func() error {
 		_, err := exec.LookPath("podman")
 		return err

@@ -33,6 +33,13 @@ func TestMain(m *testing.M) {
 }
 
 func asSource(what string, args []string) {
+	if strings.HasPrefix(what, "keyring-") {
+		if err := asKeyringUser(what, args); err != nil {
+			fmt.Print(err)
+			os.Exit(1)
+		}
+		return
+	}
 	switch what {
 	case "print":
 		fmt.Print(args[0])
