@@ -137,12 +137,9 @@ func changesOf(i *overlay.Item) []Change {
 // conflict says why the user's file is not what programs saw, or that it is
 // what they made already.
 func (l *look) conflict(i *overlay.Item) (conflict string, done bool) {
-	now, err := l.lower.Stat(i.Path)
-	if err != nil && !files.Missing(err) {
-		return files.Reason(err), false
-	}
+	now, err := l.lower.StatIfThere(i.Path)
 	if err != nil {
-		now = nil
+		return files.Reason(err), false
 	}
 	if l.lower.Is(i.Path, now, i.Now) {
 		return "", true

@@ -76,6 +76,15 @@ func (t *Tree) Stat(name string) (*State, error) {
 	return StateOf(fd)
 }
 
+// StatIfThere is [Tree.Stat], but that the state of nothing is nil.
+func (t *Tree) StatIfThere(name string) (*State, error) {
+	s, err := t.Stat(name)
+	if Missing(err) {
+		return nil, nil
+	}
+	return s, err
+}
+
 // Names lists a directory, unsorted, up to a bound: one more means that there
 // are more.
 func (t *Tree) Names(name string, most int) ([]string, error) {

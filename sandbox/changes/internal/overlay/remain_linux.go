@@ -42,12 +42,6 @@ func (i *Item) idle(lower *files.Tree) bool {
 	if lower == nil {
 		return false
 	}
-	now, err := lower.Stat(i.Path)
-	if err != nil && !files.Missing(err) {
-		return false
-	}
-	if err != nil {
-		now = nil
-	}
-	return lower.Is(i.Path, now, i.Now)
+	now, err := lower.StatIfThere(i.Path)
+	return err == nil && lower.Is(i.Path, now, i.Now)
 }

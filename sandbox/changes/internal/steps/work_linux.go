@@ -51,13 +51,9 @@ func (w *work) close() {
 	}
 }
 
-func (w *work) look() error {
-	now, err := w.Target.Stat(w.step.Path)
-	if err != nil && !files.Missing(err) {
+func (w *work) look() (err error) {
+	if w.now, err = w.Target.StatIfThere(w.step.Path); err != nil {
 		return refuse(err)
-	}
-	if err == nil {
-		w.now = now
 	}
 	if w.Target.Is(w.step.Path, w.now, w.step.New) {
 		return ErrDone
