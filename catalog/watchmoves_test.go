@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // plantSkills makes skills with two directories each.
@@ -141,7 +142,7 @@ func TestWatchIsReplaced(t *testing.T) {
 // while scans run. In the end the catalog must be what it is when opened again, and
 // an edit anywhere must be told.
 func TestWatchSoak(t *testing.T) {
-	operations := 50_000
+	operations := testenv.Rounds(t, 10_000, 50_000)
 	if testing.Short() {
 		operations = 5_000
 	}

@@ -228,7 +228,7 @@ func TestKilledWhileApplying(t *testing.T) {
 	t.Parallel()
 	testenv.Slow(t, "kills a process at a hundred moments")
 	before, after := beforeAndAfter(t)
-	moments(t, testenv.Rounds(t, 2, 1), func(t *testing.T, moment int) bool {
+	moments(t, testenv.Rounds(t, 3, 1), func(t *testing.T, moment int) bool {
 		f := workedOn(t)
 		more := f.killed(f.held().ID, moment)
 		f.recovered(fmt.Sprintf("killed at moment %d", moment), before, after)

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/disk"
 )
 
@@ -62,6 +63,7 @@ func TestMeasureWhileDirectoriesAreReplaced(t *testing.T) {
 // However much a caller wants to know, it is not told more of than this.
 func TestMeasureHasBoundsOfItsOwn(t *testing.T) {
 	t.Parallel()
+	testenv.Slow(t, "makes 100,000 names")
 	dir := t.TempDir()
 	const files = 100_000
 	for i := range files {
