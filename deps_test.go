@@ -98,7 +98,8 @@ var imports = map[string][]string{
 	// packages joins what skills ask for with what was prepared.
 	"server/internal/packages": {"catalog/needs", "sandbox/environments", "server/internal/display"},
 	// access knows what carries out what is granted, and nothing of runs besides.
-	"server/internal/access": {"catalog", "catalog/needs", "policy", "sandbox", "sandbox/egress", "sandbox/environments", "server/internal/display", "server/internal/failure", "server/internal/packages"},
+	"server/internal/access": {"catalog", "catalog/needs", "policy", "sandbox", "sandbox/egress", "sandbox/environments", "server/internal/consent", "server/internal/display", "server/internal/failure",
+		"server/internal/packages"},
 	// shares lends the user's directories to runs, and knows no skill.
 	"server/internal/shares": {"policy", "resources/contained", "sandbox", "sandbox/changes", "sandbox/merged", "sandbox/project", "sandbox/workspaces",
 		"server/internal/display", "server/internal/failure", "server/internal/request"},

@@ -170,6 +170,7 @@ type usedGrants struct {
 	ExitCode       *int
 	Stdout, Stderr string
 	Granted        struct{ Network, Secrets, Withheld []string }
+	Asked          []struct{ Host, Answer, Scope string }
 	Used           struct {
 		Hosts []struct {
 			Host, Reason      string

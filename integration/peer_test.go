@@ -79,7 +79,12 @@ func connect(t *testing.T, c client, roots ...string) *peer {
 // these answers, unless there are none. Arguments may be flags, too.
 func connectAnswering(t *testing.T, c client, answers []string, arguments ...string) *peer {
 	t.Helper()
-	env := program.Home(t)
+	return connectIn(t, program.Home(t), c, answers, arguments...)
+}
+
+// connectIn is connectAnswering in an environment of the test's own.
+func connectIn(t *testing.T, env []string, c client, answers []string, arguments ...string) *peer {
+	t.Helper()
 	args := append([]string{"--sandbox=unsafe-host", "--log-level=warn"}, arguments...)
 	plan := map[string]any{"client": c.module, "mode": "legacy"}
 	if len(answers) > 0 {

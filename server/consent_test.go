@@ -351,7 +351,13 @@ type stream struct {
 // startCall calls a tool that asks, in a session.
 func startCall(t *testing.T, url string, headers []string) *stream {
 	t.Helper()
-	body, err := json.Marshal(rpc(2, "tools/call", map[string]any{"name": "exec", "arguments": greeting}))
+	return startExec(t, url, headers, greeting)
+}
+
+// startExec calls exec in a session.
+func startExec(t *testing.T, url string, headers []string, arguments map[string]any) *stream {
+	t.Helper()
+	body, err := json.Marshal(rpc(2, "tools/call", map[string]any{"name": "exec", "arguments": arguments}))
 	must(t, err)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/mcp", bytes.NewReader(body))
 	must(t, err)
@@ -372,6 +378,7 @@ func startCall(t *testing.T, url string, headers []string) *stream {
 type sent struct {
 	reply
 	Method string
+	Params json.RawMessage
 }
 
 // next returns the next message on the stream.

@@ -46,7 +46,7 @@ type fixture struct {
 // newFixture makes a server; options are sandbox=off, allowed-tools=log,
 // workspaces=1, runs=1 (and one that waits), compat-index, audit, toolset=NAME,
 // pin=NAME, hide=NAME, approval.runs=MODE, approval.reads=MODE,
-// approval.apply=MODE, answers=DIR and secret=SKILL:VARIABLE:SOURCE (plain, + for a
+// approval.apply=MODE, approval.network=MODE, answers=DIR and secret=SKILL:VARIABLE:SOURCE (plain, + for a
 // space), and those of [fixture.share].
 func newFixture(t testing.TB, root string, options ...string) *fixture {
 	t.Helper()
@@ -148,6 +148,9 @@ func newFixtureOf(t testing.TB, root string, set func(*server.Options), options 
 		}
 		if mode, ok := strings.CutPrefix(option, "approval.apply="); ok {
 			opts.Approval.Apply = approval.Mode(mode)
+		}
+		if mode, ok := strings.CutPrefix(option, "approval.network="); ok {
+			opts.Approval.Network = approval.Mode(mode)
 		}
 		if name, ok := strings.CutPrefix(option, "pin="); ok {
 			opts.Pinned = append(opts.Pinned, name)

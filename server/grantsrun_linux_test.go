@@ -106,13 +106,7 @@ func grantsFixture(t *testing.T, tier local.Tier, configured func(root string) (
 		writeFile(t, filepath.Join(root, name, "scripts", "fetch.bash"), []byte("#!/bin/bash\n"+fetch))
 	}
 	return newFixtureOf(t, root, func(opts *server.Options) {
-		must(t, opts.Sandbox.Close())
-		backend, err := local.New(t.Context(), local.Options{Tier: tier})
-		if err != nil {
-			t.Skipf("no local sandbox: %v", err)
-		}
-		t.Cleanup(func() { must(t, backend.Close()) })
-		opts.Sandbox = backend
+		useLocal(t, opts, tier)
 		grantTo(t, opts, func(skill string) (grants.Configured, error) {
 			if skill != "weather" {
 				return grants.Configured{}, nil
@@ -121,6 +115,18 @@ func grantsFixture(t *testing.T, tier local.Tier, configured func(root string) (
 		})
 		opts.Grants.Resolver = everywhere{}
 	}, options...)
+}
+
+// useLocal has a server run programs in a tier of the local sandbox.
+func useLocal(t *testing.T, opts *server.Options, tier local.Tier) {
+	t.Helper()
+	must(t, opts.Sandbox.Close())
+	backend, err := local.New(t.Context(), local.Options{Tier: tier})
+	if err != nil {
+		t.Skipf("no local sandbox: %v", err)
+	}
+	t.Cleanup(func() { must(t, backend.Close()) })
+	opts.Sandbox = backend
 }
 
 // granted is what exec says of grants.

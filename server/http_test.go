@@ -211,7 +211,8 @@ func TestHTTPBadBodies(t *testing.T) {
 func nextData(t *testing.T, events *bufio.Scanner) string {
 	t.Helper()
 	for events.Scan() {
-		if data, ok := strings.CutPrefix(events.Text(), "data: "); ok {
+		data, ok := strings.CutPrefix(events.Text(), "data: ")
+		if ok || strings.HasPrefix(data, "{") { // a body that is no stream
 			return strings.TrimSpace(data)
 		}
 	}

@@ -51,7 +51,7 @@ func (l *Log) bound(r *Record) {
 		*text = l.text(*text, maxTextBytes)
 	}
 	r.Workspace = l.text(shortHandles(r.Workspace), maxNameBytes)
-	r.Granted, r.SecretsSent = l.texts(r.Granted), l.texts(r.SecretsSent)
+	r.Granted, r.Asked, r.SecretsSent = l.texts(r.Granted), l.texts(r.Asked), l.texts(r.SecretsSent)
 	hosts := make([]Host, 0, len(r.Hosts))
 	for _, host := range r.Hosts {
 		host.Host, host.Reason = l.text(host.Host, maxTextBytes), l.text(host.Reason, maxNameBytes)
@@ -105,6 +105,7 @@ func (r *Record) cut(limit int) {
 		r.Artifacts, r.ArtifactsOmitted = r.Artifacts[:limit], r.ArtifactsOmitted+over
 	}
 	r.Granted, r.SecretsSent = r.Granted[:min(limit, len(r.Granted))], r.SecretsSent[:min(limit, len(r.SecretsSent))]
+	r.Asked = r.Asked[:min(limit, len(r.Asked))]
 	kept := min(limit, len(r.Hosts))
 	for _, host := range r.Hosts[kept:] {
 		r.HostsOmitted += host.Requests + host.Refused

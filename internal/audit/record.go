@@ -51,6 +51,10 @@ type Record struct {
 	// Granted is what a run was given besides its skill and workspace, such as
 	// "project review /home/me/work".
 	Granted []string `json:"granted,omitempty"`
+	// Asked are hosts that were not granted to a run, about which the user was asked,
+	// each with the answer, as Answer has it; or "unanswered", or "later" where the
+	// user is asked when the same is run again.
+	Asked []string `json:"asked,omitempty"`
 	// Hosts are those that a run asked for, and HostsOmitted how many requests
 	// there were for further ones. SecretsSent are the names of secrets whose
 	// values went to their hosts.

@@ -177,6 +177,9 @@ type Approval struct {
 	// Runs and Reads say whether runs, and reads of skills, need consent:
 	// "free", "ask" or "deny".
 	Runs, Reads string
+	// Network says whether the user is asked about hosts that are not granted:
+	// "ask" or "deny".
+	Network string
 }
 
 // Audit is the log of what was done.
@@ -221,7 +224,7 @@ func Default() Config {
 		},
 		Workspaces: Workspaces{Idle: time.Hour, Max: 256},
 		Project:    Project{Dir: Auto, Access: "review"},
-		Approval:   Approval{Mode: "host", Runs: "free", Reads: "free"},
+		Approval:   Approval{Mode: "host", Runs: "free", Reads: "free", Network: "deny"},
 		Audit:      Audit{Dir: Auto, MaxSize: 10 << 20, MaxFiles: 5, Failure: "fail"},
 		Log:        Log{Level: "info", Format: Auto},
 	}
@@ -243,9 +246,10 @@ func (c *Config) Skill(name string) Skill {
 		Grants: own.Grants,
 		Limits: own.Limits.within(c.Limits),
 		Approval: Approval{
-			Mode:  stricter(approvals, own.Approval.Mode, c.Approval.Mode),
-			Runs:  stricter(consents, own.Approval.Runs, c.Approval.Runs),
-			Reads: stricter(consents, own.Approval.Reads, c.Approval.Reads),
+			Mode:    stricter(approvals, own.Approval.Mode, c.Approval.Mode),
+			Runs:    stricter(consents, own.Approval.Runs, c.Approval.Runs),
+			Reads:   stricter(consents, own.Approval.Reads, c.Approval.Reads),
+			Network: stricter(asks, own.Approval.Network, c.Approval.Network),
 		},
 	}
 }

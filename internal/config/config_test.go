@@ -322,7 +322,7 @@ skills:
 	if slow := effective.Skill("slow"); slow.Limits.Timeout != 30*time.Second || slow.Limits.MaxTimeout != 90*time.Second || slow.Limits.Memory != 2<<30 || slow.Approval.Runs != "ask" {
 		t.Errorf("%+v", slow)
 	}
-	if odd := effective.Skill("odd"); odd.Approval != (config.Approval{Mode: "host", Runs: "deny", Reads: "free"}) {
+	if odd := effective.Skill("odd"); odd.Approval != (config.Approval{Mode: "host", Runs: "deny", Reads: "free", Network: "deny"}) {
 		t.Errorf("%+v", odd)
 	}
 	if other := effective.Skill("other"); other.Approval.Runs != "ask" || other.Limits.MaxTimeout != 5*time.Minute {

@@ -22,6 +22,7 @@ var (
 	accesses  = []string{"write", "review", "read", Off}
 	approvals = []string{"host", "ask", "deny"}
 	consents  = []string{"free", "ask", "deny"}
+	asks      = []string{"ask", "deny"}
 )
 
 // keys is the table of all keys, whose values are read to a configuration.
@@ -108,6 +109,7 @@ func approvalKeys(a *Approval, env string) group {
 		{name: "mode", env: env, flag: env != "", value: choice(&a.Mode, approvals...), narrows: narrowsLater, doc: "Who asks you before your files are changed: the host by its own prompt, or the server; `ask` is the default of `skills-mcp serve`."},
 		{name: "runs", env: below("_RUNS"), value: choice(&a.Runs, consents...), narrows: narrowsLater, doc: "Whether runs need consent."},
 		{name: "reads", env: below("_READS"), value: choice(&a.Reads, consents...), narrows: narrowsLater, doc: "Whether reads of skills need consent."},
+		{name: "network", env: below("_NETWORK"), value: choice(&a.Network, asks...), narrows: narrowsLater, doc: "Whether the server asks you when a program wants to reach a host that its skill is not granted."},
 	}
 }
 

@@ -87,6 +87,7 @@ func (e *Effective) restrict(err error) {
 	e.Project.Write, e.origins["project.write"] = nil, origin
 	e.Approval.Mode, e.origins["approval.mode"] = "deny", origin
 	e.Approval.Runs, e.origins["approval.runs"] = "deny", origin
+	e.Approval.Network, e.origins["approval.network"] = "deny", origin
 	e.Skills = maps.Clone(e.Skills)
 	e.settle()
 }

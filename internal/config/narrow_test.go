@@ -137,7 +137,7 @@ func TestProjectCannotWiden(t *testing.T) {
 func isStrictest(t *testing.T, got *config.Effective) {
 	t.Helper()
 	if got.ProjectError == nil || got.Sandbox.Backend != "off" || got.Project.Access != "off" || got.Project.Shares != nil ||
-		got.Project.Write != nil || got.Approval.Mode != "deny" || got.Approval.Runs != "deny" || got.Skill("a").Approval.Runs != "deny" {
+		got.Project.Write != nil || got.Approval.Mode != "deny" || got.Approval.Runs != "deny" || got.Approval.Network != "deny" || got.Skill("a").Approval.Runs != "deny" {
 		t.Errorf("%v: %+v", got.ProjectError, got.Config)
 	}
 }

@@ -22,6 +22,8 @@ const (
 	Run   Kind = "run"   // run a program
 	Read  Kind = "read"  // read a skill's files
 	Apply Kind = "apply" // write held changes to the user's files
+	// Network is to reach a host that is not granted to the skill.
+	Network Kind = "network"
 )
 
 // Scope is for how long an answer of the user holds. The zero Scope is no
@@ -40,7 +42,8 @@ type Request struct {
 	Kind Kind
 	// Config, Caller and Skill are what is said in general, for this caller and
 	// for this skill. The strictest wins. Where nothing is said, programs run
-	// and files are read freely, and the user is asked before changes.
+	// and files are read freely, the user is asked before changes, and no host is
+	// reached that is not granted.
 	Config, Caller, Skill Modes
 	// CanAsk says that there is a way to ask the user.
 	CanAsk bool
@@ -50,10 +53,10 @@ type Request struct {
 }
 
 // rules name the setting that decides about a kind, as the configuration has it.
-var rules = map[Kind]string{Run: "approval.runs", Read: "approval.reads", Apply: "approval.mode"}
+var rules = map[Kind]string{Run: "approval.runs", Read: "approval.reads", Apply: "approval.mode", Network: "approval.network"}
 
 // deeds name a kind to a reader.
-var deeds = map[Kind]string{Run: "running programs", Read: "reading a skill's files", Apply: "changing the user's files"}
+var deeds = map[Kind]string{Run: "running programs", Read: "reading a skill's files", Apply: "changing the user's files", Network: "reaching a host that is not granted"}
 
 // Decide answers a request: [policy.Allow], [policy.Ask] or [policy.Deny]. What
 // it does not know it denies. Decide may be called concurrently.
@@ -93,6 +96,8 @@ func wayOut(kind Kind) string {
 	case Apply:
 		return "Tell the user, who can look at the changes with `skills-mcp changes` at a terminal and write them with `skills-mcp apply`, " +
 			"or start the server with --approval=host where the host itself asks before each call."
+	case Network:
+		return "Tell the user, who can grant the host with `skills-mcp grant NAME --host HOST`, or use a client that can ask (MCP elicitation)."
 	case Run:
 		return restart + "`approval.runs: free`, since programs run in a sandbox, or use a client that can ask (MCP elicitation)."
 	default:

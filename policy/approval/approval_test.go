@@ -13,6 +13,7 @@ func TestDecide(t *testing.T) {
 	t.Parallel()
 	runs := func(mode approval.Mode) approval.Modes { return approval.Modes{Runs: mode} }
 	apply := func(mode approval.Mode) approval.Modes { return approval.Modes{Apply: mode} }
+	network := func(mode approval.Mode) approval.Modes { return approval.Modes{Network: mode} }
 	tests := []struct {
 		name string
 		give approval.Request
@@ -38,6 +39,11 @@ func TestDecide(t *testing.T) {
 		{"an unknown mode", approval.Request{Kind: approval.Run, Config: runs("sometimes"), CanAsk: true}, policy.Deny, "approval.runs: deny"},
 		{"changes are never free", approval.Request{Kind: approval.Apply, Config: apply(approval.Free), CanAsk: true}, policy.Deny, "approval.mode: deny"},
 		{"no host asks about runs", approval.Request{Kind: approval.Run, Config: runs(approval.Host), CanAsk: true}, policy.Deny, "approval.runs: deny"},
+		{"no host is reached where nothing is said", approval.Request{Kind: approval.Network, CanAsk: true}, policy.Deny, "approval.network: deny"},
+		{"hosts are asked about", approval.Request{Kind: approval.Network, Config: network(approval.Ask), CanAsk: true}, policy.Ask, "approval.network: ask"},
+		{"hosts without a client that can ask", approval.Request{Kind: approval.Network, Config: network(approval.Ask)}, policy.Deny, "approval.network: ask"},
+		{"hosts of a skill that narrows", approval.Request{Kind: approval.Network, Config: network(approval.Ask), Skill: network(approval.Deny), Answered: approval.Always, CanAsk: true}, policy.Deny, "approval.network: deny"},
+		{"hosts are never free", approval.Request{Kind: approval.Network, Config: network(approval.Free), CanAsk: true}, policy.Deny, "approval.network: deny"},
 		{"an unknown kind", approval.Request{Kind: "fly", CanAsk: true, Answered: approval.Always}, policy.Deny, "approval: unknown"},
 		{"no kind", approval.Request{}, policy.Deny, "approval: unknown"},
 	}
@@ -62,11 +68,11 @@ func TestStrictest(t *testing.T) {
 	all := []approval.Mode{"", approval.Free, approval.Host, approval.Ask, approval.Deny, "else"}
 	effect := func(kind approval.Kind, modes ...approval.Mode) policy.Effect {
 		of := func(mode approval.Mode) approval.Modes {
-			return approval.Modes{Apply: mode, Runs: mode, Reads: mode}
+			return approval.Modes{Apply: mode, Runs: mode, Reads: mode, Network: mode}
 		}
 		return approval.Decide(approval.Request{Kind: kind, Config: of(modes[0]), Caller: of(modes[1]), Skill: of(modes[2]), CanAsk: true}).Effect
 	}
-	for _, kind := range []approval.Kind{approval.Run, approval.Read, approval.Apply} {
+	for _, kind := range []approval.Kind{approval.Run, approval.Read, approval.Apply, approval.Network} {
 		for _, a := range all {
 			for _, b := range all {
 				for _, c := range all {
@@ -86,8 +92,9 @@ func TestWaysOut(t *testing.T) {
 	t.Parallel()
 	for kind, way := range map[approval.Kind]string{
 		approval.Apply: "skills-mcp apply", approval.Run: "approval.runs: free", approval.Read: "approval.reads: free",
+		approval.Network: "skills-mcp grant",
 	} {
-		ask := approval.Modes{Apply: approval.Ask, Runs: approval.Ask, Reads: approval.Ask}
+		ask := approval.Modes{Apply: approval.Ask, Runs: approval.Ask, Reads: approval.Ask, Network: approval.Ask}
 		if got := approval.Decide(approval.Request{Kind: kind, Config: ask}); !strings.Contains(got.Hint, way) {
 			t.Errorf("%s: the hint does not name %q: %q", kind, way, got.Hint)
 		}

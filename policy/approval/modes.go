@@ -24,6 +24,8 @@ var allowed = map[Kind][]Mode{
 	Run:   {Free, Ask, Deny},
 	Read:  {Free, Ask, Deny},
 	Apply: {Host, Ask, Deny},
+	// A host that nobody consented to is never reached.
+	Network: {Ask, Deny},
 }
 
 // Modes are what somebody says about each kind. An empty mode says nothing.
@@ -32,10 +34,12 @@ type Modes struct {
 	Apply Mode
 	// Runs and Reads are [Free], [Ask] or [Deny].
 	Runs, Reads Mode
+	// Network is [Ask] or [Deny].
+	Network Mode
 }
 
 // defaults are the modes of which nothing is said.
-var defaults = Modes{Apply: Ask, Runs: Free, Reads: Free}
+var defaults = Modes{Apply: Ask, Runs: Free, Reads: Free, Network: Deny}
 
 // of returns the mode of a kind.
 func (m Modes) of(kind Kind) Mode {
@@ -46,6 +50,8 @@ func (m Modes) of(kind Kind) Mode {
 		return m.Reads
 	case Apply:
 		return m.Apply
+	case Network:
+		return m.Network
 	}
 	return Deny
 }

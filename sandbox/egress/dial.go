@@ -23,8 +23,17 @@ const (
 // dialer connects to what was granted by name, and to nothing else.
 type dialer struct {
 	resolver Resolver
-	allowed  []netip.Prefix
+	grant    Grant
 	upstream *upstream
+}
+
+// private returns the addresses besides public ones that a host may have: what the
+// user answered about a name says nothing of those.
+func (d *dialer) private(wanted hosts.Rule) []netip.Prefix {
+	if hosts.Allow(d.grant.Rules, wanted) {
+		return d.grant.AllowPrivate
+	}
+	return nil
 }
 
 // dial connects to the host of a rule that was granted. A refusal is a *refusal.
@@ -47,7 +56,8 @@ func (d *dialer) dial(ctx context.Context, wanted hosts.Rule) (net.Conn, error) 
 // via returns the user's proxy for a host, or nil.
 func (d *dialer) via(ctx context.Context, wanted hosts.Rule) *hop {
 	via := d.upstream.hop(wanted)
-	if via == nil || len(d.allowed) == 0 {
+	private := d.private(wanted)
+	if via == nil || len(private) == 0 {
 		return via
 	}
 	addresses, err := d.resolver.LookupNetIP(ctx, "ip", wanted.Name())
@@ -59,7 +69,7 @@ func (d *dialer) via(ctx context.Context, wanted hosts.Rule) *hop {
 		return via
 	}
 	for _, each := range addresses {
-		if address.Within(d.allowed, each.Unmap()) && address.ReachOf(each, own, nil) != address.Public {
+		if address.Within(private, each.Unmap()) && address.ReachOf(each, own, nil) != address.Public {
 			return nil
 		}
 	}
@@ -76,9 +86,9 @@ func (d *dialer) lookup(ctx context.Context, wanted hosts.Rule) ([]netip.Addr, e
 	if err != nil {
 		return nil, fmt.Errorf("list the addresses of this machine: %w", err)
 	}
-	var usable []netip.Addr
+	usable, private := []netip.Addr(nil), d.private(wanted)
 	for _, each := range found {
-		switch address.ReachOf(each, own, d.allowed) {
+		switch address.ReachOf(each, own, private) {
 		case address.Public:
 			usable = append(usable, each)
 		case address.Forbidden:

@@ -65,11 +65,12 @@ type Grant struct {
 	MaxRequests int
 	// Secrets are what requests may carry. Their hosts are not granted by that.
 	Secrets []Secret
-	// Ask, if set, is called for what no rule allows, while the program waits; it
-	// reports whether it may be reached for the rest of the run. It is asked once
-	// for each rule, for no more than 16 of them and one at a time, and ctx ends
-	// with the session.
-	Ask func(ctx context.Context, wanted hosts.Rule) bool
+	// Ask, if set, is called for what no rule allows, while the program waits; [Yes]
+	// lets it be reached for the rest of the run, but for addresses that are not
+	// public and without any secret. It is called once for each rule, for no more
+	// than [MaxHosts] of them and one at a time, and ctx ends with the session.
+	// Nothing is looked up before, which would send what the program chose.
+	Ask func(ctx context.Context, wanted hosts.Rule) Answer
 	// Log, if set, is called with all that is asked for, from any goroutine. It
 	// must not block.
 	Log func(Event)

@@ -40,10 +40,10 @@ func (s *Session) judge(ctx context.Context, host string, port int, schemes ...h
 		return granted, nil
 	}
 	switch s.questions.ask(ctx, first) {
-	case yes:
+	case Yes:
 		return []hosts.Rule{first}, nil
-	case no:
-		return refuse(Denied, "the user was asked, and it was not allowed", first)
+	case No:
+		return refuse(Denied, "the user was asked, and it was not allowed", hosts.Rule{})
 	default:
 		return refuse(NotGranted, "it is not granted to this skill", first)
 	}

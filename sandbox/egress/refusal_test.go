@@ -102,36 +102,79 @@ func TestRefusedSOCKS(t *testing.T) {
 // asked once, and is let through then or not.
 func TestAskedOnce(t *testing.T) {
 	t.Parallel()
-	port := serve(t, "127.0.0.1", false, hello)
 	resolver := &names{}
-	resolver.set("yes.test", "127.0.0.1")
-	resolver.set("no.test", "127.0.0.1")
+	via := serve(t, "127.0.0.1", false, hello) // the user's proxy, which reaches everything
+	proxy := newProxy(t, egress.Options{Resolver: resolver, Environ: []string{"HTTP_PROXY=http://" + at("127.0.0.1", via)}})
 	var asked sync.Map
-	s := openAlone(t, resolver, egress.Grant{AllowPrivate: loopback, Ask: func(_ context.Context, wanted hosts.Rule) bool {
+	s := open(t, proxy, egress.Grant{Ask: func(_ context.Context, wanted hosts.Rule) egress.Answer {
 		count, _ := asked.LoadOrStore(wanted.String(), new(atomic.Int32))
 		count.(*atomic.Int32).Add(1)
-		return wanted.Name() == "yes.test"
+		return map[string]egress.Answer{"http://yes.test": egress.Yes, "http://no.test": egress.No}[wanted.String()]
 	}})
 	program := client(t, s.address, nil)
+	tests := []struct {
+		host   string
+		status int
+		says   string
+		saysNo string
+	}{
+		{"yes.test", http.StatusOK, "hello", "refused"},
+		{"no.test", http.StatusForbidden, "the user was asked", "skills-mcp grant"},
+		{"nobody.test", http.StatusForbidden, "skills-mcp grant", "the user was asked"},
+	}
 	var all sync.WaitGroup
 	for range 10 {
-		all.Go(func() {
-			if status, body := get(t, program, "http://"+at("yes.test", port)); status != http.StatusOK {
-				t.Errorf("what was allowed: %d %s", status, body)
-			}
-			if status, body := get(t, program, "http://"+at("no.test", port)); status != http.StatusForbidden || !strings.Contains(body, "the user was asked") {
-				t.Errorf("what was not: %d %s", status, body)
-			}
-		})
-	}
-	all.Wait()
-	for _, rule := range []string{"http://" + at("yes.test", port), "http://" + at("no.test", port)} {
-		if count, ok := asked.Load(rule); !ok || count.(*atomic.Int32).Load() != 1 {
-			t.Errorf("%s was not asked for once", rule)
+		for _, test := range tests {
+			all.Go(func() {
+				status, body := get(t, program, "http://"+test.host)
+				if status != test.status || !strings.Contains(body, test.says) || strings.Contains(body, test.saysNo) {
+					t.Errorf("%s: %d %s", test.host, status, body)
+				}
+			})
 		}
 	}
-	if status, body := get(t, program, "https://"+at("yes.test", port)); status != 0 {
+	all.Wait()
+	for _, test := range tests {
+		if count, ok := asked.Load("http://" + test.host); !ok || count.(*atomic.Int32).Load() != 1 {
+			t.Errorf("%s was not asked for once", test.host)
+		}
+	}
+	if status, body := get(t, program, "https://yes.test"); status != 0 {
 		t.Errorf("TLS is granted with plain HTTP: %d %s", status, body)
+	}
+	if len(resolver.asked) > 0 {
+		t.Errorf("names were looked up: %q", resolver.asked)
+	}
+}
+
+// TestAskedAddresses: an answer about a name is none about private addresses, be
+// they granted for other hosts; and no name is looked up before it, since a program
+// chooses it.
+func TestAskedAddresses(t *testing.T) {
+	t.Parallel()
+	port := serve(t, "127.0.0.1", false, hello)
+	resolver := &names{}
+	resolver.set("granted.test", "127.0.0.1")
+	resolver.set("rebound.test", "127.0.0.1")
+	resolver.set("metadata.test", "169.254.169.254")
+	s := openAlone(t, resolver, egress.Grant{Rules: rules(t, "http://"+at("granted.test", port)), AllowPrivate: loopback,
+		Ask: func(_ context.Context, wanted hosts.Rule) egress.Answer {
+			if resolver.wasAsked(wanted.Name()) {
+				t.Errorf("%s was looked up before the answer", wanted.Name())
+			}
+			if wanted.Name() == "message.test" {
+				return egress.No
+			}
+			return egress.Yes
+		}})
+	program := client(t, s.address, nil)
+	for name, status := range map[string]int{"granted.test": http.StatusOK, "rebound.test": http.StatusForbidden, "metadata.test": http.StatusForbidden, "message.test": http.StatusForbidden} {
+		if got, body := get(t, program, "http://"+at(name, port)); got != status {
+			t.Errorf("%s: %d %s, want %d", name, got, body, status)
+		}
+	}
+	if resolver.wasAsked("message") {
+		t.Error("what was refused was looked up")
 	}
 }
 
@@ -140,23 +183,23 @@ func TestAskedOnce(t *testing.T) {
 func TestAskedLittle(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
-	s := openAlone(t, &names{}, egress.Grant{Ask: func(context.Context, hosts.Rule) bool {
+	s := openAlone(t, &names{}, egress.Grant{Ask: func(context.Context, hosts.Rule) egress.Answer {
 		asked.Add(1)
-		return false
+		return egress.No
 	}})
 	program := client(t, s.address, nil)
-	for i := range 40 {
-		_, _ = get(t, program, "http://"+strings.Repeat("x", i+1)+".test")
+	for i := range egress.MaxHosts + 20 {
+		_, _ = get(t, program, "http://"+strings.Repeat("x", i%60+1)+"."+strings.Repeat("y", i/60+1)+".test")
 	}
-	if got := asked.Load(); got != 16 {
+	if got := asked.Load(); got != egress.MaxHosts {
 		t.Errorf("the user was asked %d times", got)
 	}
 
 	waiting := make(chan struct{})
-	s = openAlone(t, &names{}, egress.Grant{Ask: func(ctx context.Context, _ hosts.Rule) bool {
+	s = openAlone(t, &names{}, egress.Grant{Ask: func(ctx context.Context, _ hosts.Rule) egress.Answer {
 		close(waiting)
 		<-ctx.Done()
-		return true
+		return egress.Yes
 	}})
 	got := make(chan string)
 	go func() {

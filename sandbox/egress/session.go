@@ -57,14 +57,14 @@ func (p *Proxy) Open(grant Grant) (*Session, error) {
 	}
 	s := &Session{
 		proxy: p, grant: grant, secrets: secrets, ledger: newLedger(),
-		dialer:      &dialer{resolver: p.options.Resolver, allowed: grant.AllowPrivate, upstream: p.upstream},
+		dialer:      &dialer{resolver: p.options.Resolver, grant: grant, upstream: p.upstream},
 		connections: make(chan struct{}, maxConnections),
 		inFlight:    make(chan struct{}, maxInFlight),
 		bulk:        make(chan struct{}, maxBulk),
 		open:        map[io.Closer]struct{}{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.questions = &questions{session: s.ctx, put: grant.Ask, answers: map[hosts.Rule]answer{}}
+	s.questions = &questions{session: s.ctx, put: grant.Ask, answers: map[hosts.Rule]Answer{}}
 	s.budget.set(grant.maxBytes())
 	s.requests.set(grant.maxRequests())
 	s.transport = s.newTransport()

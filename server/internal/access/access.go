@@ -18,6 +18,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/egress"
 	"github.com/skills-mcp/skills-mcp/sandbox/environments"
+	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 )
 
 // Options are where what is granted comes from. In their zero value nothing is
@@ -51,15 +52,17 @@ type Access struct {
 	Options
 	catalog *catalog.Catalog
 	backend sandbox.Backend // nil where nothing can be run
+	door    *consent.Door   // nil where nobody is asked
 	log     *slog.Logger
 	trust   trust
 	proxy   func() (*egress.Proxy, error)
 }
 
 // New returns the access to what is granted to the skills of a catalog, whose
-// programs the backend runs, if any. The caller closes it.
-func New(options Options, from *catalog.Catalog, backend sandbox.Backend, log *slog.Logger) *Access {
-	a := &Access{Options: options, catalog: from, backend: backend, log: log}
+// programs the backend runs, if any. What else they may reach is asked at the door.
+// The caller closes it.
+func New(options Options, from *catalog.Catalog, backend sandbox.Backend, door *consent.Door, log *slog.Logger) *Access {
+	a := &Access{Options: options, catalog: from, backend: backend, door: door, log: log}
 	a.proxy = sync.OnceValues(func() (*egress.Proxy, error) {
 		return egress.New(egress.Options{Logger: log, Environ: options.Environ, Resolver: options.Resolver})
 	})
@@ -107,12 +110,15 @@ type Skill struct {
 // Open returns what a run of a skill gets; nil for a run of no skill, which gets
 // nothing. An error is one for the client: nothing is to be run. The caller
 // closes it.
-func (a *Access) Open(ctx context.Context, skill Skill) (*Run, error) {
+func (a *Access) Open(ctx context.Context, skill Skill, program Program) (*Run, error) {
 	if a == nil || skill.Skill == nil {
 		return nil, nil
 	}
 	effective, err := a.Of(skill.Skill, skill.Digest)
 	run := &Run{access: a, skill: skill, effective: effective, unknown: err != nil}
+	if err == nil {
+		run.asking = a.newAsking(ctx, skill, program)
+	}
 	if err := run.open(ctx); err != nil {
 		run.Close()
 		return nil, err

@@ -36,7 +36,7 @@ func (a *Access) Text(skill Skill, asked needs.Needs) string {
 			fmt.Fprintln(&text, sentence)
 		}
 	}
-	text.WriteString(lackedText(skill.Name, &effective.Grants, asked))
+	text.WriteString(a.lackedText(skill.Name, &effective.Grants, asked))
 	return text.String()
 }
 
@@ -80,7 +80,7 @@ func Lacked(g *grants.Grants, asked needs.Needs) (unreached, unset []string) {
 }
 
 // lackedText says what is [Lacked], and how it would be granted.
-func lackedText(skill string, g *grants.Grants, asked needs.Needs) string {
+func (a *Access) lackedText(skill string, g *grants.Grants, asked needs.Needs) string {
 	var all, flags []string
 	unreached, unset := Lacked(g, asked)
 	if len(unreached) > 0 {
@@ -91,6 +91,9 @@ func lackedText(skill string, g *grants.Grants, asked needs.Needs) string {
 	}
 	if len(all) == 0 {
 		return ""
+	}
+	if len(unreached) > 0 && a.asks(skill) {
+		all[0] += " (which programs may try all the same: the user is asked where the client can ask)"
 	}
 	return fmt.Sprintf("Not granted, though its files name them: %s. Where the task needs one, tell the user, who can grant it with 'skills-mcp grant %s%s'.\n",
 		strings.Join(all, ", and "), shellword.Name(skill), strings.Join(flags, ""))

@@ -18,6 +18,9 @@ func (r Report) Record(record *audit.Record) {
 			record.Granted = append(record.Granted, "packages "+g.Packages)
 		}
 	}
+	for _, asked := range r.Asked {
+		record.Asked = append(record.Asked, asked.Host+" "+asked.word())
+	}
 	if r.Used == nil {
 		return
 	}

@@ -22,6 +22,12 @@ const ReportSchema = `"granted": {"type": "object", "description": "What the use
       "show": {"type": "array", "items": {"type": "string"}, "description": "Further directories and files that the program could read."},
       "withheld": {"type": "array", "items": {"type": "string"}, "description": "What is granted and was not in force, why, and what the user can do about it."}
     }},
+    "asked": {"type": "array", "description": "Hosts that are not granted, about which the user was asked; absent where there are none.", "items": {"type": "object", "properties": {
+      "host": {"type": "string"},
+      "answer": {"type": "string", "enum": ["allowed", "declined", "canceled", "unanswered", "later"], "description": "later: the user is asked when the same is run again."},
+      "scope": {"type": "string", "enum": ["once", "session", "always"], "description": "For how long it is allowed."},
+      "notice": {"type": "string", "description": "What to do next where it was not allowed."}
+    }, "required": ["host", "answer"]}},
     "used": {"type": "object", "description": "What the program asked the network for; absent where that is nothing.", "properties": {
       "hosts": {"type": "array", "items": {"type": "object", "properties": {
         "host": {"type": "string"}, "port": {"type": "integer"},
@@ -36,6 +42,7 @@ const ReportSchema = `"granted": {"type": "object", "description": "What the use
 // Report is what a run's result says of what it was granted.
 type Report struct {
 	Granted *Granted `json:"granted,omitempty"`
+	Asked   []Asked  `json:"asked,omitempty"`
 	Used    *Used    `json:"used,omitempty"`
 
 	skill string
@@ -75,7 +82,7 @@ func (r *Run) Report() Report {
 	if r == nil {
 		return Report{}
 	}
-	report := Report{skill: r.skill.Name}
+	report := Report{skill: r.skill.Name, Asked: r.asking.all()}
 	if granted := r.granted(); !granted.empty() {
 		report.Granted = &granted
 	}

@@ -29,6 +29,7 @@ type Run struct {
 	effective grants.Effective
 	unknown   bool // what is granted cannot be known
 
+	asking  *asking         // nil where the user is not asked
 	session *egress.Session // nil where the network stays closed
 	env     map[string]string
 	show    []string
@@ -59,10 +60,10 @@ func (r *Run) open(ctx context.Context) error {
 }
 
 // openNetwork opens the session where any host is granted, or what is asked for is
-// to be told.
+// to be told, be it to the user who is asked.
 func (r *Run) openNetwork(masked []egress.Secret) error {
 	rules := r.effective.Network()
-	if !r.access.holdsHosts() || len(rules) == 0 && r.access.NetworkLog == nil {
+	if !r.access.holdsHosts() || len(rules) == 0 && r.access.NetworkLog == nil && r.asking == nil {
 		return nil
 	}
 	proxy, err := r.access.proxy()
@@ -88,6 +89,9 @@ func (r *Run) grant(rules []hosts.Rule, masked []egress.Secret) egress.Grant {
 	granted := egress.Grant{
 		Skill: r.skill.Name, Rules: rules, AllowPrivate: r.effective.AllowPrivate,
 		MaxBytes: r.effective.MaxBytes, MaxRequests: r.effective.MaxRequests, Secrets: masked,
+	}
+	if r.asking != nil {
+		granted.Ask = r.asking.ask
 	}
 	if log := r.access.NetworkLog; log != nil {
 		granted.Log = func(event egress.Event) { log(r.skill.Name, event) }
@@ -117,7 +121,7 @@ func (r *Run) watch() {
 			case <-ticker.C:
 			}
 			now, err := r.access.Of(r.skill.Skill, r.skill.Digest)
-			if err != nil || !r.effective.Within(&now.Grants) {
+			if err != nil || !r.effective.Within(&now.Grants) || !r.asking.holds() {
 				r.access.log.Info("a run lost its network, since what the skill is granted is less now", "skill", r.skill.Name)
 				r.revoked = true
 				r.session.Close()

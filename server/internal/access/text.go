@@ -9,6 +9,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/shellword"
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/sandbox/egress"
+	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
@@ -32,9 +33,20 @@ func (r Report) WriteText(text *strings.Builder) {
 			fmt.Fprintf(text, "%s\n", sentence)
 		}
 	}
+	for _, asked := range r.Asked {
+		fmt.Fprintf(text, "asked the user: %s: %s\n", asked.Host, strings.TrimSpace(asked.word()+" "+asked.Notice))
+	}
 	if r.Used != nil {
 		r.writeUsed(text)
 	}
+}
+
+// word is the answer in a word, and the scope of one that allows.
+func (a Asked) word() string {
+	if a.Answer == consent.Allowed {
+		return string(a.Scope)
+	}
+	return string(a.Answer)
 }
 
 func writeList(text *strings.Builder, what string, list []string) {

@@ -3,6 +3,7 @@ package consent
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -51,24 +52,30 @@ func (d *Door) inputRequired(ctx context.Context, call Call, p *pending) *mcp.Ca
 	return mcpserver.NewInputRequestBuilder(state).Elicit(responseID, form(p.question, p.choices)).ToolResult()
 }
 
-// elicit asks a client of an earlier protocol version and waits for its answer,
-// not for ever: nothing but a little memory is held meanwhile.
+// elicit asks a client of an earlier protocol version and waits for its answer:
+// nothing but a little memory is held meanwhile.
+func (d *Door) elicit(ctx context.Context, p *pending) (*mcp.ElicitationResult, error) {
+	defer request.Idle(ctx)()
+	return d.await(ctx, p.question, p.choices, lifetime)
+}
+
+// await asks a client of an earlier protocol version and waits so long for its
+// answer.
 //
 // The library would do the same for an input_required result, but without a
 // bound, and what goes wrong would be an error of the protocol that no model
 // sees.
-func (d *Door) elicit(ctx context.Context, p *pending) (*mcp.ElicitationResult, error) {
+func (d *Door) await(ctx context.Context, q Question, choices []string, wait time.Duration) (*mcp.ElicitationResult, error) {
 	leave, ok := d.waiting.enter(request.Caller(ctx))
 	if !ok {
 		return nil, failure.New(failure.ConsentBusy, "Wait until some of them are answered.", "too many questions wait for an answer of the user")
 	}
 	defer leave()
-	defer request.Idle(ctx)()
-	bounded, cancel := context.WithTimeoutCause(ctx, lifetime, errUnanswered)
+	bounded, cancel := context.WithTimeoutCause(ctx, wait, errUnanswered)
 	defer cancel()
 	result, err := mcpserver.ServerFromContext(ctx).RequestElicitation(bounded, mcp.ElicitationRequest{
 		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)},
-		Params:  form(p.question, p.choices),
+		Params:  form(q, choices),
 	})
 	switch {
 	case err == nil && result != nil:
@@ -77,7 +84,7 @@ func (d *Door) elicit(ctx context.Context, p *pending) (*mcp.ElicitationResult, 
 		return nil, ctx.Err()
 	case errors.Is(context.Cause(bounded), errUnanswered):
 		return nil, failure.New(failure.ConsentExpired, "Tell the user what was asked, and go on when they want to be asked again.",
-			"the user did not answer within %.0f minutes", lifetime.Minutes())
+			"the user did not answer within %v", wait.Round(time.Second))
 	}
 	d.opts.Logger.Warn("a client that says it can ask its user did not", "error", err)
 	return nil, failure.New(failure.ConsentUnavailable, "Tell the user, who can answer in another client or at a terminal, or change the server's approval settings.",

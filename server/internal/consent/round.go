@@ -130,17 +130,12 @@ func (r *round) answer(ctx context.Context, d *Door, q Question, rule string) (A
 	}
 	given := r.response
 	r.response = nil
-	answer, err := d.judge(ctx, q, given)
-	answer.Rule = rule
-	if err == nil {
-		noteAnswer(ctx, q, answer)
-	}
-	if err == nil && d.opts.Answered != nil {
-		d.opts.Answered(ctx, q, answer)
-	}
-	switch {
-	case err != nil:
+	answer, err := d.judge(ctx, q, given, rule)
+	if err != nil {
 		return Answer{}, err
+	}
+	noteAnswer(ctx, q, answer)
+	switch {
 	case answer.Outcome != Allowed:
 		return Answer{}, &Declined{Title: strings.TrimSuffix(q.Title, "."), Answer: answer}
 	}
@@ -148,9 +143,9 @@ func (r *round) answer(ctx context.Context, d *Door, q Question, rule string) (A
 	return answer, nil
 }
 
-// judge returns what a client's answer says.
-func (d *Door) judge(ctx context.Context, q Question, given *mcp.ElicitationResult) (Answer, error) {
-	var answer Answer
+// judge returns what a client's answer says, and keeps and records it.
+func (d *Door) judge(ctx context.Context, q Question, given *mcp.ElicitationResult, rule string) (Answer, error) {
+	answer := Answer{Rule: rule}
 	switch given.Action {
 	case mcp.ElicitationResponseActionDecline:
 		answer.Outcome = Refused
@@ -172,6 +167,9 @@ func (d *Door) judge(ctx context.Context, q Question, given *mcp.ElicitationResu
 			"the client's answer neither accepts, declines nor cancels")
 	}
 	d.opts.Logger.Info("the user was asked", "kind", q.Kind, "skill", q.Skill, "digest", q.Digest, "answer", answer.Outcome, "scope", answer.Scope)
+	if d.opts.Answered != nil {
+		d.opts.Answered(ctx, q, answer)
+	}
 	return answer, nil
 }
 

@@ -71,6 +71,9 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 	if declined, ok := errors.AsType[*consent.Declined](err); ok {
 		return r.declinedAnswer(declined, prepared.digest(), p.Workspace), nil
 	}
+	if err == nil {
+		err = r.Access.AskBefore(ctx, prepared.granted(), prepared.program(p))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +91,7 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 			spec.Progress(missing)
 		}
 	}
-	granted, err := r.Access.Open(ctx, prepared.granted())
+	granted, err := r.Access.Open(ctx, prepared.granted(), prepared.program(p))
 	if err != nil {
 		return nil, err
 	}

@@ -55,6 +55,18 @@ func (run *prepared) granted() access.Skill {
 	return access.Skill{Skill: run.skill, Digest: run.copy.Digest, Copy: run.copy.Dir}
 }
 
+// program is what a user is asked about who is asked while it runs.
+func (run *prepared) program(p Program) access.Program {
+	name := "shell " + run.spec.Shell
+	switch {
+	case p.Tool != "":
+		name = "tool " + p.Tool
+	case p.Script != "":
+		name = "script " + run.spec.Script
+	}
+	return access.Program{Name: name, Timeout: run.spec.Limits.Timeout}
+}
+
 func (run *prepared) release() {
 	if run.copy != nil {
 		run.copy.Release()

@@ -252,7 +252,9 @@ func (s *Settings) Approvals(log *slog.Logger) server.Approval {
 }
 
 func modesOf(a config.Approval) approval.Modes {
-	return approval.Modes{Apply: approval.Mode(a.Mode), Runs: approval.Mode(a.Runs), Reads: approval.Mode(a.Reads)}
+	return approval.Modes{
+		Apply: approval.Mode(a.Mode), Runs: approval.Mode(a.Runs), Reads: approval.Mode(a.Reads), Network: approval.Mode(a.Network),
+	}
 }
 
 // CatalogRoots returns the roots that are named, or the default ones.
