@@ -24,7 +24,7 @@ type jailProcess struct {
 	system     *system
 	supervisor *supervisor.Supervisor
 	group      cgroup.Group
-	mounts     string // the table, when it was made, in the tier full
+	mounts     []string // where something was mounted when it was made, in the tier full
 }
 
 // newJailProcess makes a jail process for programs with such limits.
@@ -50,7 +50,7 @@ func (s *system) newJailProcess(limits sandbox.Limits) (*jailProcess, error) {
 			return nil, errors.Join(err, group.Remove())
 		}
 		root := s.layout.root()
-		p.mounts = string(table)
+		p.mounts = mountPoints(string(table))
 		p.markPrivate(root.Mounts)
 		config.Setting = &jail.Setting{Root: root}
 		s.separate(&config)

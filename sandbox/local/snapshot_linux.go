@@ -63,6 +63,9 @@ func (s *snapshot) changed(spec sandbox.Spec) bool {
 	for _, mount := range slices.Concat(s.layout.mounts, s.layout.ownMounts(spec)) {
 		dirs = append(dirs, mount.Source)
 	}
+	for i := range dirs {
+		dirs[i] = escapes.Replace(dirs[i])
+	}
 	return !slices.Equal(mountsAt(s.mounts, dirs), mountsAt(string(now), dirs))
 }
 
@@ -70,12 +73,11 @@ func (s *snapshot) changed(spec sandbox.Spec) bool {
 var escapes = strings.NewReplacer(" ", `\040`, "\t", `\011`, "\n", `\012`, `\`, `\134`)
 
 // mountsAt returns the lines of a table that are about mounts of such
-// directories, of those above and of those below.
+// directories, as it writes them, of those above and of those below.
 func mountsAt(table string, dirs []string) (lines []string) {
 	for line := range strings.Lines(table) {
 		fields := strings.Fields(line)
 		concerns := func(dir string) bool {
-			dir = escapes.Replace(dir)
 			return pathname.Within(dir, fields[4]) || pathname.Within(fields[4], dir)
 		}
 		if len(fields) < 5 || slices.ContainsFunc(dirs, concerns) {
@@ -85,15 +87,20 @@ func mountsAt(table string, dirs []string) (lines []string) {
 	return lines
 }
 
-// hasMountsBelow reports whether something is mounted below a directory.
-func hasMountsBelow(table, dir string) bool {
-	dir = escapes.Replace(dir) + "/"
+// mountPoints returns where something is mounted, as a table writes it.
+func mountPoints(table string) (points []string) {
 	for line := range strings.Lines(table) {
-		if fields := strings.Fields(line); len(fields) > 4 && strings.HasPrefix(fields[4], dir) {
-			return true
+		if fields := strings.Fields(line); len(fields) > 4 {
+			points = append(points, fields[4])
 		}
 	}
-	return false
+	return points
+}
+
+// hasMountsBelow reports whether one of these is below a directory.
+func hasMountsBelow(points []string, dir string) bool {
+	dir = escapes.Replace(dir) + "/"
+	return slices.ContainsFunc(points, func(point string) bool { return strings.HasPrefix(point, dir) })
 }
 
 // identify returns which files and directories of the system there are now.
