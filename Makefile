@@ -48,8 +48,9 @@ steps = @TIMEFORMAT='make $@: %0R s'; \
 
 .PHONY: build run image check test test-all lint cross short unit variants rounds vuln fuzz bench golden test-setup clean
 
+# Without the C library: a run starts the program again, which then takes a third less.
 build:
-	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/skills-mcp ./cmd/skills-mcp
+	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/skills-mcp ./cmd/skills-mcp
 
 run: build
 	exec bin/skills-mcp serve --http $(ADDR) $(SKILLS)
