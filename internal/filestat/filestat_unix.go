@@ -32,11 +32,20 @@ func identify(info fs.FileInfo) (id ID, changed int64) {
 	return ID{}, 0
 }
 
+// Owner returns the user and the group to whom a file belongs, where the system
+// has such.
+func Owner(info fs.FileInfo) (user, group int, known bool) {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Uid), int(stat.Gid), true
+	}
+	return 0, 0, false
+}
+
 // Ours reports whether a file belongs to the user of this process. Where the
 // system does not say, it does.
 func Ours(info fs.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Geteuid()
+	user, _, known := Owner(info)
+	return known && user == os.Geteuid()
 }
 
 // WritableByOthers reports whether a file's mode lets its group or everybody

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -135,6 +136,15 @@ func likeDirectory(from, to string) error {
 	}
 	defer dir.Close()
 	return errors.Join(chownLike(dir, info), dir.Chmod(info.Mode().Perm()))
+}
+
+// chownLike gives a file the owner of another, where this process may.
+func chownLike(file *os.File, info fs.FileInfo) error {
+	user, group, known := filestat.Owner(info)
+	if !known || os.Geteuid() != 0 {
+		return nil
+	}
+	return file.Chown(user, group)
 }
 
 // Close removes the copies. All leases must have been released.
