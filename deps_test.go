@@ -89,7 +89,7 @@ var imports = map[string][]string{
 		"server/internal/request"},
 	// What records requests knows nothing of what serves them.
 	"server/internal/recorder": {"server/internal/failure", "server/internal/request"},
-	"server/internal/requirement": {"catalog", "policy", "resources/...", "sandbox/...", "server/internal/access", "server/internal/display",
+	"server/internal/requirement": {"catalog", "catalog/needs", "policy", "resources/...", "sandbox/...", "server/internal/access", "server/internal/display",
 		"server/internal/packages", "server/internal/request",
 		"server/internal/skills", "server/internal/workspace"},
 	"server/internal/activation": {"catalog", "catalog/needs", "policy", "server/internal/access", "resources/...", "sandbox", "server/internal/display", "server/internal/failure",

@@ -69,11 +69,8 @@ func (f *finder) list() (files []string, err error) {
 			return fs.SkipAll
 		}
 		files = append(files, name)
-		f.local[stem(name)] = f.local[stem(name)] || isModule(name)
-		if isModule(name) {
-			for segment := range strings.SplitSeq(path.Dir(name), "/") {
-				f.local[segment] = true
-			}
+		for _, module := range ModuleNames(name) {
+			f.local[module] = true
 		}
 		return nil
 	})
@@ -103,13 +100,16 @@ func (f *finder) enter(name string) error {
 	return nil
 }
 
-func stem(name string) string {
-	base, _, _ := strings.Cut(path.Base(name), ".")
-	return base
-}
-
-func isModule(name string) bool {
-	return slices.Contains([]string{".py", ".so", ".pyd"}, path.Ext(name))
+// ModuleNames returns the names by which programs could import what a file is as a
+// module of Python, wherever they look for it; none where it is no module.
+func ModuleNames(file string) []string {
+	if !slices.Contains([]string{".py", ".so", ".pyd"}, path.Ext(file)) {
+		return nil
+	}
+	names := strings.Split(file, "/")
+	last := &names[len(names)-1]
+	*last, _, _ = strings.Cut(*last, ".")
+	return names
 }
 
 // open returns the text of a file, or notes why it is not read.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/catalog/needs"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox/command"
 )
@@ -73,12 +74,8 @@ func toolsOf(tools []catalog.Tool) (programs []program) {
 func localModules(entries []contained.Entry) []string {
 	names := []string{}
 	for _, entry := range entries {
-		if extension := path.Ext(entry.Path); entry.Dir || extension != ".py" && extension != ".so" && extension != ".pyd" {
-			continue
-		}
-		for segment := range strings.SplitSeq(entry.Path, "/") {
-			name, _, _ := strings.Cut(segment, ".")
-			names = append(names, name)
+		if !entry.Dir {
+			names = append(names, needs.ModuleNames(entry.Path)...)
 		}
 	}
 	slices.Sort(names)
