@@ -43,12 +43,13 @@ func TestContractFull(t *testing.T) {
 }
 
 func TestSharesFull(t *testing.T) {
-	sandboxtest.RunShares(t, opener(local.Full), sandboxtest.Shares{Most: sandbox.AccessReview})
+	sandboxtest.RunShares(t, opener(local.Full), sandboxtest.Shares{Most: sandbox.AccessReview, Brief: testing.Short()})
 	asNobodyToo(t)
 }
 
 // Where the kernel has no overlays, copies are in the place of shares.
 func TestSharesFullByCopies(t *testing.T) {
+	testenv.Slow(t, "the shares in another way")
 	sandboxtest.RunShares(t, func(t testing.TB) sandbox.Backend {
 		backend := opener(local.Full)(t)
 		backend.(*local.Backend).DoWithoutOverlays()
@@ -58,6 +59,7 @@ func TestSharesFullByCopies(t *testing.T) {
 }
 
 func TestSharesRestricted(t *testing.T) {
+	testenv.Slow(t, "the shares in the lesser tier")
 	// Programs can change modes and times of their copy.
 	copied := sandboxtest.Shares{Most: sandbox.AccessReview, Elsewhere: true, Discards: true, Brief: brief(t)}
 	sandboxtest.RunShares(t, opener(local.Restricted), copied)

@@ -64,6 +64,7 @@ func testOneWorkspace(t *testing.T, f *fixture) {
 // run can have, and expects that nothing is left of them in this process. Of
 // either there are more than what may be left.
 func testLeaks(t *testing.T, f *fixture) {
+	testenv.Slow(t, "runs hundreds of programs")
 	workspace, private, dir := t.TempDir(), t.TempDir(), t.TempDir()
 	shown := []string{testfiles.Dir(t, nil)}
 	if _, err := f.backend.Run(t.Context(), sandbox.Spec{Argv: []string{"true"}, Workspace: workspace, Show: shown}); err != nil {
