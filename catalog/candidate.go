@@ -19,6 +19,7 @@ type candidate struct {
 	dirName  string
 	prefix   string
 	hasTools bool
+	withheld func(path string) bool
 	notes    []Problem // of the choice of the entry document
 
 	read     reading
@@ -72,7 +73,7 @@ func (c *candidate) load(old *candidate, strict bool) {
 	}
 	if c.skill != nil {
 		c.skill.Dir, c.skill.Archive, c.skill.Entry, c.skill.Root, c.skill.HasTools = c.path, c.archive, c.entry, c.root, c.hasTools
-		c.skill.read, c.skill.problems = read, r.Problems
+		c.skill.Withheld, c.skill.read, c.skill.problems = c.withheld, read, r.Problems
 	} else if old != nil && old.skill != nil && old.root == c.root && old.prefix == c.prefix {
 		c.keep(old.skill, r)
 	}

@@ -49,6 +49,10 @@ type Options struct {
 	// skill may have its name. It is called at every scan, and always says the
 	// same. If nil, none is.
 	Hides func(root int, name string) bool
+	// Withheld returns what reports which paths in a skill's directory, and what is
+	// below them, are no content of the skill; nil for none. If nil, there are
+	// none.
+	Withheld func(dir string) func(path string) bool
 	// Poll is the time between two looks at the roots of a [Catalog.Watch].
 	// It is for network file systems, which send no events. If zero, the
 	// operating system's file events are used.

@@ -31,7 +31,7 @@ func (c *Catalog) scan(ctx context.Context) error {
 	start := time.Now()
 	w := &walker{
 		ctx: ctx, log: c.log, roots: c.options.Roots, strict: c.options.Strict,
-		archives: &c.state.archives, seen: map[string]bool{}, deep: map[int]bool{},
+		archives: &c.state.archives, withheld: c.options.Withheld, seen: map[string]bool{}, deep: map[int]bool{},
 	}
 	c.state.archives.Begin()
 	if c.state.watcher != nil {

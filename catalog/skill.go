@@ -26,6 +26,9 @@ type Skill struct {
 	// Archive is the absolute path of the archive that Dir was extracted from,
 	// or empty.
 	Archive string
+	// Withheld reports whether a clean path in Dir, with what is below it, is no
+	// content of the skill. If nil, none is.
+	Withheld func(path string) bool
 	// Entry is the name of the entry document inside Dir: SKILL.md, except
 	// in other letter cases and in pack roots.
 	Entry string

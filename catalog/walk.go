@@ -60,6 +60,7 @@ type walker struct {
 	roots    []Root
 	strict   bool
 	archives *archive.Archives
+	withheld func(dir string) func(path string) bool // nil for nothing
 	// watch is called for each directory before it is listed, so that no
 	// change is lost in between, and for what leads to a root. It may be nil.
 	watch func(path, real string)
@@ -284,6 +285,9 @@ func (w *walker) examine(p location, entries []fs.DirEntry) *candidate {
 		hasTools: slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 			return e.Name() == toolsName && !e.IsDir()
 		}),
+	}
+	if w.withheld != nil {
+		c.withheld = w.withheld(p.path)
 	}
 	if p.archive == "" || p.depth > 0 {
 		c.dirName = filepath.Base(p.path)

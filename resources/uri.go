@@ -96,5 +96,5 @@ func match(snapshot *catalog.Snapshot, full string) (skill *catalog.Skill, file 
 
 // OpenSkill opens the directory of a skill. The caller closes it.
 func OpenSkill(skill *catalog.Skill) (*contained.Dir, error) {
-	return contained.Open(skill.Dir, contained.Options{Entry: skill.Entry})
+	return contained.Open(skill.Dir, contained.Options{Entry: skill.Entry, Withheld: skill.Withheld})
 }

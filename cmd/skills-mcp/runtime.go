@@ -106,6 +106,7 @@ func (r *runtime) openStores(s *settings.Settings, stderr io.Writer) (err error)
 	if r.copies, err = staging.New("", r.log); err != nil {
 		return err
 	}
+	r.copies.Withheld = userfiles.Withheld(s)
 	if r.files, err = userfiles.Open(s, r.log); err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (r *runtime) openStores(s *settings.Settings, stderr io.Writer) (err error)
 }
 
 func openCatalog(ctx context.Context, s *settings.Settings, log *slog.Logger, roots []catalog.Root) (*catalog.Catalog, error) {
-	opened, err := catalog.Open(ctx, catalog.Options{Roots: roots, Strict: s.Strict, Hides: s.Hides, Poll: s.Poll, Logger: log})
+	opened, err := catalog.Open(ctx, catalog.Options{Roots: roots, Strict: s.Strict, Hides: s.Hides, Withheld: userfiles.Withheld(s), Poll: s.Poll, Logger: log})
 	if err == nil {
 		s.WarnOfNames(log, opened.Snapshot())
 	}

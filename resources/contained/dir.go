@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/skills-mcp/skills-mcp/internal/filestat"
@@ -40,6 +41,10 @@ type Options struct {
 	// Hidden is a clean path that is left out of listings and states with what
 	// is below it, or empty. It can be read all the same.
 	Hidden string
+	// Withheld reports whether what is at a clean path, and below it, is not
+	// served, whatever else says so of its name; links that lead there are not
+	// either. If nil, nothing is.
+	Withheld func(path string) bool
 	// Runnable has [Dir.Walk] visit what programs need besides what is served:
 	// packages in node_modules, and links as they stand. None is followed.
 	Runnable bool
@@ -92,7 +97,7 @@ func (d *Dir) find(name string) (clean string, info fs.FileInfo, err error) {
 	if clean == skillDocument && d.options.Entry != "" {
 		clean = d.options.Entry
 	}
-	if !d.options.Untrusted && ignored.Within(clean) {
+	if !d.options.Untrusted && ignored.Within(clean) || d.withheld(clean) {
 		return "", nil, Refuse(NotFound, name, "is no content of the skill and not served")
 	}
 	if info, err = d.root.Stat(clean); err != nil {
@@ -109,6 +114,34 @@ func (d *Dir) find(name string) (clean string, info fs.FileInfo, err error) {
 		return "", nil, Refuse(NotFound, name, "goes through a link to a directory that it is in")
 	}
 	return clean, info, nil
+}
+
+// maxLinks is how many links on the way to a file are followed, as by the system.
+const maxLinks = 40
+
+// withheld reports whether a clean path is, or leads to, what is not served.
+func (d *Dir) withheld(clean string) bool {
+	return d.options.Withheld != nil && (d.options.Withheld(clean) || d.options.Withheld(d.landing(clean)))
+}
+
+// landing returns where a clean path leads to through links, as far as these stay
+// in the directory; others are not followed by anything.
+func (d *Dir) landing(clean string) string {
+	at, left := ".", strings.Split(clean, "/")
+	for links := 0; len(left) > 0; {
+		next := path.Join(at, left[0])
+		left = left[1:]
+		target, err := d.root.Readlink(next)
+		if err != nil {
+			at = next
+			continue
+		}
+		if links++; links > maxLinks || path.IsAbs(target) {
+			return next
+		}
+		left = append(strings.Split(target, "/"), left...)
+	}
+	return at
 }
 
 // checkMode refuses what is neither a directory nor a file to be read.

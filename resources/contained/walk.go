@@ -85,7 +85,7 @@ func (w *walk) in(dir string, names []string, depth int, passed []fs.FileInfo) e
 
 // look returns what a name leads to. ok is false for what is not served.
 func (w *walk) look(child string, passed []fs.FileInfo) (info fs.FileInfo, ok bool) {
-	if !w.dir.lists(child) {
+	if !w.dir.lists(child) || w.dir.withheld(child) {
 		return nil, false
 	}
 	info, err := w.dir.root.Lstat(child)

@@ -34,6 +34,11 @@ const copiesPrefix = "skills-mcp-copies-"
 // files is that in which they were copied, no file is read. It is safe for
 // concurrent use.
 type Copies struct {
+	// Withheld returns what reports which files of the skill in a directory are in
+	// no copy, as [contained.Options] has it; nil for none. It is set before the
+	// first copy is taken, or nil.
+	Withheld func(dir string) func(path string) bool
+
 	dir *tempdir.Dir
 	log *slog.Logger
 	// idleCopies and idleBytes bound the copies that nothing uses.
@@ -109,7 +114,11 @@ func (c *Copies) enter(dir string) (turn chan struct{}, err error) {
 
 // take is Take where no other call works on the skill.
 func (c *Copies) take(ctx context.Context, dir string) (*Copy, error) {
-	source, err := open(dir)
+	options := contained.Options{Runnable: true}
+	if c.Withheld != nil {
+		options.Withheld = c.Withheld(dir)
+	}
+	source, err := contained.Open(dir, options)
 	if err != nil {
 		return nil, err
 	}
@@ -132,11 +141,6 @@ func (c *Copies) take(ctx context.Context, dir string) (*Copy, error) {
 		made = last
 	}
 	return c.acquire(made), nil
-}
-
-// open opens a directory as its programs need it.
-func open(dir string) (*contained.Dir, error) {
-	return contained.Open(dir, contained.Options{Runnable: true})
 }
 
 // acquire makes a version the newest of its skill, and lends it.

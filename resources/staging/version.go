@@ -144,7 +144,7 @@ func (v *version) intact(ctx context.Context) bool {
 
 // stateOf returns the state of a finished copy.
 func stateOf(ctx context.Context, dir string) (state [sha256.Size]byte, err error) {
-	made, err := open(dir)
+	made, err := contained.Open(dir, contained.Options{Runnable: true})
 	if err != nil {
 		return state, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/userfiles"
 	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/internal/shellword"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
@@ -44,6 +45,7 @@ func Find(ctx context.Context, s *settings.Settings, name string) (Skill, error)
 		return Skill{}, err
 	}
 	defer copies.Close()
+	copies.Withheld = userfiles.Withheld(s)
 	copied, err := copies.Take(ctx, found.Dir)
 	if err != nil {
 		return Skill{}, fmt.Errorf("the skill %q cannot be read: %w", name, err)

@@ -93,3 +93,35 @@ func TestOwnFilesInProject(t *testing.T) {
 		}
 	}
 }
+
+// TestWithheld: what is hidden in the project or a share is no content of a skill
+// there; other skills have all that they hold.
+func TestWithheld(t *testing.T) {
+	dir := testfiles.Dir(t, map[string]string{
+		"project/SKILL.md": "", "project/.skills-mcp.yaml": "project: {hidden: [private]}\n", "project/tools/a/SKILL.md": "", "project/private/b/SKILL.md": "",
+		"share/a/SKILL.md": "", "elsewhere/SKILL.md": "",
+	})
+	must(t, os.Symlink("project/tools/a", filepath.Join(dir, "link")))
+	_, s := open(t, "--project", filepath.Join(dir, "project"), "--share", filepath.Join(dir, "share"))
+	withheld := Withheld(s)
+	for _, test := range []struct {
+		skill, path string
+		want        bool
+	}{
+		{"project", ".env", true}, {"project", "tools/a/.env", true}, {"project", "private/b/SKILL.md", true}, {"project", "SKILL.md", false},
+		{"project/tools/a", ".env", true}, {"project/tools/a", "SKILL.md", false}, {"link", ".env", true}, {"share/a", "id_rsa", true},
+		{".", "project/.env", true}, {".", ".env", false}, {".", "elsewhere/.env", false}, {".", "project", false},
+		{"elsewhere", ".env", false}, {"gone", ".env", false},
+		{"project/private/b", ".env", false}, // the user wants it shown
+	} {
+		of := withheld(filepath.Join(dir, test.skill))
+		if got := of != nil && of(test.path); got != test.want {
+			t.Errorf("of %s, %s is withheld: %t", test.skill, test.path, got)
+		}
+	}
+	for _, skill := range []string{"elsewhere", "gone"} {
+		if withheld(filepath.Join(dir, skill)) != nil {
+			t.Errorf("something of %s may be withheld", skill)
+		}
+	}
+}
