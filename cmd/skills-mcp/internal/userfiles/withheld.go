@@ -61,7 +61,7 @@ func lentDirectories(s *settings.Settings) map[string]paths.Rules {
 		from = project.Sources{Host: host, Detect: host == ""}
 	}
 	if found, err := project.Find(from, at); err == nil && !(s.Anywhere && s.Project.Dir == config.Auto) {
-		lent[found.Path], _, _ = in(s, found.Path) // the built-in rules where its own file is broken
+		lent[found], _, _ = in(s, found) // the built-in rules where its own file is broken
 	}
 	for _, share := range s.Project.Shares {
 		if found, err := at.Share(share.Path + ":" + share.Access); err == nil && !found.File {
