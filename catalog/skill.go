@@ -44,6 +44,10 @@ type Skill struct {
 	// or neither a string nor a list, or misspelled: that skill may use no
 	// tool.
 	AllowedTools []string
+	// UserOnly is true where the author wants no model to begin with the skill by
+	// itself (disable-model-invocation: true), and ModelOnly where it is no command
+	// for users (user-invocable: false). Both may be named and read all the same.
+	UserOnly, ModelOnly bool
 	// Frontmatter is the whole frontmatter as a JSON object, verbatim, keys
 	// in the author's order.
 	Frontmatter json.RawMessage

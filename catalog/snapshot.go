@@ -3,6 +3,7 @@ package catalog
 import (
 	"path/filepath"
 	"slices"
+	"sync"
 )
 
 // Snapshot is one consistent state of the catalog. It is immutable and safe
@@ -12,11 +13,33 @@ type Snapshot struct {
 	hidden   []*Skill
 	byName   map[string]*Skill
 	problems []Problem
+
+	invocable           sync.Once
+	forModels, forUsers []*Skill
 }
 
 // Skills returns the skills sorted by name in byte order. The caller must not
 // change the slice.
 func (s *Snapshot) Skills() []*Skill { return s.skills }
+
+// ForModels returns the skills that models are told of, sorted by name: all but
+// those for users alone. The caller must not change the slice.
+func (s *Snapshot) ForModels() []*Skill {
+	s.invocable.Do(s.divide)
+	return s.forModels
+}
+
+// ForUsers returns the skills that are commands for users, sorted by name. The
+// caller must not change the slice.
+func (s *Snapshot) ForUsers() []*Skill {
+	s.invocable.Do(s.divide)
+	return s.forUsers
+}
+
+func (s *Snapshot) divide() {
+	s.forModels = slices.DeleteFunc(slices.Clone(s.skills), func(skill *Skill) bool { return skill.UserOnly })
+	s.forUsers = slices.DeleteFunc(slices.Clone(s.skills), func(skill *Skill) bool { return skill.ModelOnly })
+}
 
 // Lookup returns the skill of that exact name.
 func (s *Snapshot) Lookup(name string) (*Skill, bool) {

@@ -48,6 +48,8 @@ func validate(r *problem.Report, m frontmatter.Mapping, dirName, prefix string) 
 	v.compatibility()
 	v.metadata()
 	v.allowedTools()
+	v.skill.UserOnly = v.says("disable-model-invocation", "true")
+	v.skill.ModelOnly = v.says("user-invocable", "false")
 	v.otherKeys()
 	for i := range r.Problems {
 		r.Problems[i].Skill = v.skill.Name
@@ -90,6 +92,12 @@ func (v *validator) description() {
 		v.Add("description-length", f.At, "the description has %d characters, more than %d", n, maxDescriptionChars)
 	}
 	v.skill.Description = truncate.To(trimmed, maxDescriptionChars)
+}
+
+// says reports whether a key has a truth value, quoted or not.
+func (v *validator) says(key, value string) bool {
+	text, _, _, plain := v.text(key)
+	return plain && strings.EqualFold(strings.TrimSpace(text), value)
 }
 
 func (v *validator) license() {

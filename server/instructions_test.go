@@ -88,3 +88,35 @@ func TestPinned(t *testing.T) {
 		t.Errorf("the list begins with %s", encoded)
 	}
 }
+
+// TestWhoInvokes: what an author leaves to users is told to no model, and what is
+// left to models is no command of users; either can be read.
+func TestWhoInvokes(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for name, key := range map[string]string{
+		"for-all": "", "for-users": "disable-model-invocation: true\n", "for-models": "user-invocable: \"False\"\n", "odd": "disable-model-invocation: [true]\nuser-invocable: maybe\n",
+	} {
+		writeFile(t, filepath.Join(root, name, "SKILL.md"), []byte("---\nname: "+name+"\ndescription: Does its thing.\n"+key+"---\nbody of "+name+"\n"))
+	}
+	c := newFixture(t, root).connect(t)
+	exchange := func(method string, params any) string { return string(newFixture(t, root).exchange(t, method, params)) }
+	for surface, test := range map[string]struct{ text, missing string }{
+		"instructions": {exchange("initialize", initialize), "for-users"},
+		"list":         {c.call(t, "findSkills", map[string]any{}).text(), "for-users"},
+		"search":       {c.call(t, "findSkills", map[string]any{"query": "thing"}).text(), "for-users"},
+		"prompts":      {exchange("prompts/list", map[string]any{}), "for-models"},
+		"resources":    {exchange("resources/list", map[string]any{}), "no such"},
+	} {
+		for _, name := range []string{"for-all", "for-users", "for-models", "odd"} {
+			if told := strings.Contains(test.text, name); told == (name == test.missing) {
+				t.Errorf("%s: %s is told of: %t", surface, name, told)
+			}
+		}
+	}
+	for _, name := range []string{"for-users", "for-models"} {
+		if text := c.call(t, "activate", map[string]any{"name": name}).text(); !strings.Contains(text, "body of "+name) {
+			t.Errorf("activate: %s", text)
+		}
+	}
+}

@@ -89,7 +89,7 @@ type pageParams struct {
 // listSkills serves skills/list. The cursor is the last name of the page
 // before, so that across a reload each skill that stays is given once.
 func (p *Publisher) listSkills(ctx context.Context, params pageParams) (any, error) {
-	all, err := skillsAfter(p.Skills.Snapshot(), params.Cursor)
+	all, err := skillsAfter(p.Skills.Snapshot().Skills(), params.Cursor)
 	if err != nil {
 		return nil, err
 	}

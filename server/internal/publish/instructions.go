@@ -50,7 +50,7 @@ func pinnedFirst(snapshot *catalog.Snapshot, pinned []string) []*catalog.Skill {
 		}
 		return len(pinned)
 	}
-	return slices.SortedStableFunc(slices.Values(snapshot.Skills()), func(a, b *catalog.Skill) int { return cmp.Compare(place(a), place(b)) })
+	return slices.SortedStableFunc(slices.Values(snapshot.ForModels()), func(a, b *catalog.Skill) int { return cmp.Compare(place(a), place(b)) })
 }
 
 // described returns a line a skill, or nothing where not all fit into so many

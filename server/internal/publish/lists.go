@@ -18,7 +18,7 @@ const pageSize = 500
 // none, and its empty answer is filled here. It has checked by then that the
 // cursor is base64.
 func (p *Publisher) listResources(cursor mcp.Cursor, result *mcp.ListResourcesResult) {
-	page, next := skillPage(p.Skills.Snapshot(), cursor)
+	page, next := skillPage(p.Skills.Snapshot().Skills(), cursor)
 	result.Resources = make([]mcp.Resource, 0, len(page)+1)
 	if p.CompatIndex && cursor == "" {
 		result.Resources = append(result.Resources, compatIndexResource())
@@ -30,7 +30,7 @@ func (p *Publisher) listResources(cursor mcp.Cursor, result *mcp.ListResourcesRe
 }
 
 func (p *Publisher) listPrompts(cursor mcp.Cursor, result *mcp.ListPromptsResult) {
-	page, next := skillPage(p.Skills.Snapshot(), cursor)
+	page, next := skillPage(p.Skills.Snapshot().ForUsers(), cursor)
 	result.Prompts = make([]mcp.Prompt, 0, len(page))
 	for _, skill := range page {
 		result.Prompts = append(result.Prompts, skillPrompt(skill))
@@ -39,8 +39,8 @@ func (p *Publisher) listPrompts(cursor mcp.Cursor, result *mcp.ListPromptsResult
 }
 
 // skillPage returns the skills of a page that come after a cursor.
-func skillPage(snapshot *catalog.Snapshot, cursor mcp.Cursor) (page []*catalog.Skill, next mcp.Cursor) {
-	page, _ = skillsAfter(snapshot, cursor)
+func skillPage(all []*catalog.Skill, cursor mcp.Cursor) (page []*catalog.Skill, next mcp.Cursor) {
+	page, _ = skillsAfter(all, cursor)
 	if len(page) <= pageSize {
 		return page, ""
 	}
@@ -51,8 +51,7 @@ func skillPage(snapshot *catalog.Snapshot, cursor mcp.Cursor) (page []*catalog.S
 // skillsAfter returns the skills that come after a cursor. The cursor is the
 // last name of the page before, so across a reload every skill that stays is
 // given exactly once.
-func skillsAfter(snapshot *catalog.Snapshot, cursor mcp.Cursor) ([]*catalog.Skill, error) {
-	all := snapshot.Skills()
+func skillsAfter(all []*catalog.Skill, cursor mcp.Cursor) ([]*catalog.Skill, error) {
 	last, err := decodeCursor(cursor)
 	return all[sort.Search(len(all), func(i int) bool { return all[i].Name > last }):], err
 }

@@ -21,7 +21,7 @@ type Index struct {
 	words    words
 }
 
-// Find returns at most n of the skills that match a query, best first, after
+// Find returns at most n of the skills for models that match a query, best first, after
 // skipping as many of the best, and how many match in all. Equally good ones are
 // in the order of their names.
 //

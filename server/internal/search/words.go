@@ -51,7 +51,7 @@ func (w *words) follow(snapshot *catalog.Snapshot) {
 	}
 	for name, id := range w.byName {
 		now, ok := snapshot.Lookup(name)
-		if ok && now.Description == w.documents[id].skill.Description {
+		if ok && !now.UserOnly && now.Description == w.documents[id].skill.Description {
 			w.documents[id].skill = now
 			continue
 		}
@@ -59,7 +59,7 @@ func (w *words) follow(snapshot *catalog.Snapshot) {
 	}
 	known := len(w.postings)
 	var added []string
-	for _, skill := range snapshot.Skills() {
+	for _, skill := range snapshot.ForModels() {
 		if _, ok := w.byName[skill.Name]; !ok {
 			added = append(added, w.add(skill)...)
 		}

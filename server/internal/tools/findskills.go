@@ -73,7 +73,7 @@ func findSkills(access skills.Access) Tool {
 			return nil, err
 		}
 		snapshot := access.Snapshot()
-		found, total := snapshot.Skills(), len(snapshot.Skills())
+		found, total := snapshot.ForModels(), len(snapshot.ForModels())
 		if query := strings.TrimSpace(arguments.Query); query != "" {
 			found, total = index.Find(snapshot, query, start, maxFoundSkills+1)
 		} else {
