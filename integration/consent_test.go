@@ -71,7 +71,7 @@ func TestConsentToHosts(t *testing.T) {
 		if listed, _ := n.run("grants"); !strings.Contains(listed, "Let a program of the skill page-fetch reach "+host) {
 			t.Errorf("the answer is not listed: %s", listed)
 		}
-		if revoked, _ := n.run("revoke", "page-fetch"); !strings.Contains(revoked, "reach "+host) {
+		if revoked, _ := n.run("revoke", "page-fetch", "--host", host); !strings.Contains(revoked, "reach "+host) {
 			t.Errorf("the answer is not revoked: %s", revoked)
 		}
 		if told := fetch(); told.Asked[0].Answer != "declined" || len(told.Used.Hosts) != 1 || told.Used.Hosts[0].Reason != "denied" || len(n.requests()) > 0 {
