@@ -68,10 +68,10 @@ func TestConsentToHosts(t *testing.T) {
 				t.Errorf("allowed %s: %+v", scope, told)
 			}
 		}
-		if listed, _ := n.run("grants"); !strings.Contains(listed, "Let a program of the skill page-fetch reach "+host) {
+		if listed, _ := n.run("grants"); !strings.Contains(listed, "Reach "+host+" from a program of the skill page-fetch") {
 			t.Errorf("the answer is not listed: %s", listed)
 		}
-		if revoked, _ := n.run("revoke", "page-fetch"); !strings.Contains(revoked, "reach "+host) {
+		if revoked, _ := n.run("revoke", "page-fetch", "--host", host); !strings.Contains(revoked, "Reach "+host) {
 			t.Errorf("the answer is not revoked: %s", revoked)
 		}
 		if told := fetch(); told.Asked[0].Answer != "declined" || len(told.Used.Hosts) != 1 || told.Used.Hosts[0].Reason != "denied" || len(n.requests()) > 0 {

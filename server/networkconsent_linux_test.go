@@ -187,7 +187,7 @@ func TestAskedDuringRun(t *testing.T) {
 		if test.reason == "denied" && (!strings.Contains(v.Asked[0].Notice, "Do not try it again") || !strings.Contains(v.text(), v.Asked[0].Notice) || strings.Contains(v.Stdout, "skills-mcp grant")) {
 			t.Errorf("%s: what to do next is not said: %s", test.name, v.text())
 		}
-		if i == 0 && !strings.HasPrefix(questions[0], "Let a program of the skill weather reach http://one.example.com.\n\nSkill: weather (version sha256:") ||
+		if i == 0 && !strings.HasPrefix(questions[0], "Reach http://one.example.com from a program of the skill weather.\n\nSkill: weather (version sha256:") ||
 			i == 0 && !strings.Contains(questions[0], "\n    host: one.example.com\n    belongs to: example.com\n    port: 80, without TLS, so that") {
 			t.Errorf("the question is %s", questions[0])
 		}
@@ -209,7 +209,7 @@ func (s *askingServer) checkAskedRecords(t *testing.T) {
 	var log []string
 	for _, record := range s.recorded(t) {
 		log = append(log, strings.TrimSpace(fmt.Sprint(record.Event, " ", record.Answer, " ", record.Outcome, " ", strings.Join(record.Asked, ", "))))
-		if record.Event == "answer" && !strings.Contains(string(record.Input), `"question":"Let a program of the skill weather reach http://`) {
+		if record.Event == "answer" && !strings.Contains(string(record.Input), `"question":"Reach http://`) {
 			t.Errorf("the question is not recorded: %s", record.Input)
 		}
 	}
@@ -244,14 +244,14 @@ func TestAskedBeforeRun(t *testing.T) {
 	}
 
 	again := run(alice, nil, "", "one.example.com", "two.example.com") // which may have other arguments
-	if again.RequestState == "" || len(s.visits()) > 0 || !strings.HasPrefix(again.InputRequests["consent"].Params.Message, "Let a program of the skill weather reach http://one.example.com.") {
+	if again.RequestState == "" || len(s.visits()) > 0 || !strings.HasPrefix(again.InputRequests["consent"].Params.Message, "Reach http://one.example.com from a program of the skill weather.") {
 		t.Fatalf("nobody is asked: %+v", again.called)
 	}
 	if v := run(bob, accepts(once), again.RequestState, "one.example.com", "two.example.com"); v.code() != "consent_mismatch" {
 		t.Errorf("another caller answers: %s", v.text())
 	}
 	next := run(alice, accepts(decline), again.RequestState, "one.example.com", "two.example.com")
-	if next.RequestState == "" || !strings.Contains(next.InputRequests["consent"].Params.Message, "reach http://two.example.com.") {
+	if next.RequestState == "" || !strings.Contains(next.InputRequests["consent"].Params.Message, "Reach http://two.example.com from") {
 		t.Fatalf("the second question does not come: %s", next.text())
 	}
 	last := run(alice, accepts(once), next.RequestState, "one.example.com", "two.example.com")

@@ -13,9 +13,9 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 )
 
-const revokeLong = `Take back what a skill is granted: what flags name, or everything, with what you
-have allowed it for always. Servers that run go by it at once, and programs that
-run lose their network.`
+const revokeLong = `Take back what a skill is granted: what flags name, or everything. What you have
+allowed it for always goes too: about the hosts that are named, or all. Servers
+that run go by it at once, and programs that run lose their network.`
 
 func newRevokeCommand(flags *settings.Settings) *cobra.Command {
 	var texts granted.Texts
@@ -39,24 +39,18 @@ func newRevokeCommand(flags *settings.Settings) *cobra.Command {
 	return command
 }
 
-// revokeSkill takes back what is named of what a skill is granted, or all of it
-// and all answers.
+// revokeSkill takes back what is named of what a skill is granted, or all of it,
+// with the answers by which it has the same.
 func revokeSkill(command *cobra.Command, flags *settings.Settings, name string, texts granted.Texts) error {
+	forgotten, storeErr := forget(name, &texts)
 	left, err := granted.Revoke(flags, name, texts)
-	if texts.Empty() {
-		store, storeErr := settings.OpenAnswers(nil)
-		if storeErr != nil {
-			return errors.Join(err, storeErr)
-		}
-		forgotten, storeErr := store.Revoke(func(answer answers.Answer) bool { return answer.Skill == name })
-		for _, answer := range forgotten {
-			fmt.Fprintf(command.OutOrStdout(), "revoked %s: %s\n", answer.ID, terminal.Printable(answer.Shown))
-		}
-		if granted.NothingGranted(err) && len(forgotten) > 0 {
-			err = nil
-		}
-		err = errors.Join(err, storeErr)
+	for _, answer := range forgotten {
+		fmt.Fprintf(command.OutOrStdout(), "revoked %s: %s\n", answer.ID, terminal.Printable(answer.Shown))
 	}
+	if granted.NothingGranted(err) && len(forgotten) > 0 {
+		err = nil
+	}
+	err = errors.Join(err, storeErr)
 	record := audit.Record{Event: audit.Answer, Method: "revoke", Skill: name, Answer: "revoked", Granted: granted.Lines(left)}
 	if err := flags.RecordedAfter(command.ErrOrStderr(), record, err); err != nil {
 		return err
@@ -69,4 +63,16 @@ func revokeSkill(command *cobra.Command, flags *settings.Settings, name string, 
 	fmt.Fprintf(command.OutOrStdout(), "%s is still granted:\n", terminal.Printable(name))
 	writeGranted(command, lines)
 	return nil
+}
+
+// forget forgets the answers about a skill that texts name.
+func forget(name string, texts *granted.Texts) ([]answers.Answer, error) {
+	if !texts.Empty() && len(texts.Hosts) == 0 {
+		return nil, nil
+	}
+	store, err := settings.OpenAnswers(nil)
+	if err != nil {
+		return nil, err
+	}
+	return store.Revoke(func(answer answers.Answer) bool { return answer.Skill == name && texts.Names(answer) })
 }

@@ -156,7 +156,8 @@ func question(skill Skill, wanted hosts.Rule) consent.Question {
 	detail.WriteString("A program of the skill asked for it, and can send it whatever it can read: the skill, the workspace, the project. It gets no secret of yours by this.")
 	return consent.Question{
 		Kind: approval.Network, Skill: skill.Name, Dir: skill.Dir, Digest: skill.Digest,
-		Title: "Let a program of the skill " + skill.Name + " reach " + wanted.String() + ".", Detail: detail.String(),
+		// The host comes first, since a skill chooses its name.
+		Title: "Reach " + wanted.String() + " from a program of the skill " + skill.Name + ".", Detail: detail.String(),
 		Grant: wanted.String(), Covers: "this host for all programs of this version of the skill",
 	}
 }

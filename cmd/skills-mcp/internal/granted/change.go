@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+	"github.com/skills-mcp/skills-mcp/internal/answers"
 	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/internal/hosts"
 	"github.com/skills-mcp/skills-mcp/internal/secrets"
+	"github.com/skills-mcp/skills-mcp/policy/approval"
 )
 
 // Texts are grants as a command line has them.
@@ -26,6 +28,28 @@ type Texts struct {
 	Packages    bool
 	// Pin is "digest", "name" or empty.
 	Pin string
+
+	// answered are those of Hosts that answers allowed, be they granted or not.
+	answered []string
+}
+
+// Names reports whether what an answer allowed for always is named: a host, or
+// anything where nothing is.
+func (t *Texts) Names(answer answers.Answer) bool {
+	if t.Empty() {
+		return true
+	}
+	allowed, err := hosts.Parse(answer.Grant)
+	if err != nil || answer.Kind != string(approval.Network) {
+		return false
+	}
+	for _, text := range t.Hosts {
+		if rule, err := hosts.Parse(text); err == nil && rule.Covers(allowed) {
+			t.answered = append(t.answered, text)
+			return true
+		}
+	}
+	return false
 }
 
 // parse returns what they mean. Errors are of the command line.
@@ -142,7 +166,11 @@ func union[T comparable](all, others []T) []T {
 
 // subtract takes grants away, each of which there has to be.
 func subtract(from *config.Grants, t Texts) error {
-	if err := without(&from.Network.Hosts, "host", t.Hosts, hosts.Parse); err != nil {
+	named := slices.DeleteFunc(slices.Clone(t.Hosts), func(text string) bool {
+		rule, err := hosts.Parse(text)
+		return err == nil && slices.Contains(t.answered, text) && !slices.Contains(from.Network.Hosts, rule)
+	})
+	if err := without(&from.Network.Hosts, "host", named, hosts.Parse); err != nil {
 		return err
 	}
 	if err := without(&from.Network.AllowPrivate, "private network", t.AllowPrivate, config.ParsePrefix); err != nil {
