@@ -35,7 +35,7 @@ func (f *fixture) unchanged(t testing.TB) {
 	if err != nil || len(all) > 0 {
 		t.Errorf("environments %v, %v", all, err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(f.store.Dir, "*unfinished*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(f.store.Dir, "unfinished-*")); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 	if _, err := f.store.Prune(time.Hour); err != nil {

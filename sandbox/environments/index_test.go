@@ -161,9 +161,10 @@ func (i *index) integrity(name, version string) string {
 func (i *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	i.asked = append(i.asked, r.Host+r.URL.Path)
+	arrived := i.arrived
 	i.mu.Unlock()
-	if i.arrived != nil {
-		i.arrived <- r.URL.Path
+	if arrived != nil {
+		arrived <- r.URL.Path
 	}
 	if name, found := strings.CutPrefix(r.URL.Path, "/simple/"); found {
 		i.simple(w, strings.Trim(name, "/"))
