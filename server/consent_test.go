@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"encoding/json"
@@ -463,4 +464,46 @@ func TestConsentInProcess(t *testing.T) {
 	if err != nil || !called.IsError || !strings.Contains(called.Text, "consent_unavailable") || !strings.Contains(called.Text, "approval.runs: free") {
 		t.Errorf("%+v, %v", called, err)
 	}
+}
+
+// TestConsentToArchives: an answer for always is to the skill in the archive, and
+// not to the directory that one server extracted it to.
+func TestConsentToArchives(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	pack(t, filepath.Join(root, "greet.skill"), map[string]string{
+		"SKILL.md": "---\nname: greet\ndescription: Greets.\n---\nGreet.\n",
+		"greet.sh": "#!/bin/sh\necho \"hello $1\"\n",
+	})
+	f := newFixture(t, root, "approval.runs=ask")
+	url := f.serveHTTP(t)
+	if got := callModern(t, url, "exec", greeting, accepts(always), askModern(t, url).RequestState); !strings.Contains(got.text(), "hello Ann") {
+		t.Fatalf("%q", got.text())
+	}
+	second := newFixture(t, root, "approval.runs=ask", "answers="+f.answers).serveHTTP(t)
+	if got := callModern(t, second, "exec", greeting, nil, ""); !strings.Contains(got.text(), "hello Ann") {
+		t.Errorf("another server asks again: %q", got.text())
+	}
+	pack(t, filepath.Join(root, "greet.skill"), map[string]string{
+		"SKILL.md": "---\nname: greet\ndescription: Greets.\n---\nGreet.\n",
+		"greet.sh": "#!/bin/sh\necho \"farewell $1\"\n",
+	})
+	if got := callModern(t, newFixture(t, root, "approval.runs=ask", "answers="+f.answers).serveHTTP(t), "exec", greeting, nil, ""); got.RequestState == "" {
+		t.Errorf("another version of the archive runs: %q", got.text())
+	}
+}
+
+// pack writes an archive of files.
+func pack(t *testing.T, name string, files map[string]string) {
+	t.Helper()
+	var packed bytes.Buffer
+	archive := zip.NewWriter(&packed)
+	for name, text := range files {
+		file, err := archive.Create(name)
+		must(t, err)
+		_, err = file.Write([]byte(text))
+		must(t, err)
+	}
+	must(t, archive.Close())
+	writeFile(t, name, packed.Bytes())
 }

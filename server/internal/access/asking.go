@@ -68,7 +68,7 @@ func (a *Access) AskBefore(ctx context.Context, skill Skill, program Program) er
 	if a == nil || skill.Skill == nil || !a.asks(skill.Name) {
 		return nil
 	}
-	return a.door.AskBefore(ctx, consent.Question{Skill: skill.Name, Dir: skill.Dir, Digest: skill.Digest}, program.Name)
+	return a.door.AskBefore(ctx, consent.Question{Skill: skill.Name, Dir: skill.Place(), Digest: skill.Digest}, program.Name)
 }
 
 // newAsking returns nothing where the user is not asked. A program waits for half of
@@ -155,7 +155,7 @@ func question(skill Skill, wanted hosts.Rule) consent.Question {
 	}[wanted.Scheme()])
 	detail.WriteString("A program of the skill asked for it, and can send it whatever it can read: the skill, the workspace, the project. It gets no secret of yours by this.")
 	return consent.Question{
-		Kind: approval.Network, Skill: skill.Name, Dir: skill.Dir, Digest: skill.Digest,
+		Kind: approval.Network, Skill: skill.Name, Dir: skill.Place(), Digest: skill.Digest,
 		// The host comes first, since a skill chooses its name.
 		Title: "Reach " + wanted.String() + " from a program of the skill " + skill.Name + ".", Detail: detail.String(),
 		Grant: wanted.String(), Covers: "this host for all programs of this version of the skill",

@@ -59,7 +59,7 @@ func (r *Runner) question(run *prepared, p Program) consent.Question {
 	q := consent.Question{Kind: approval.Run, Detail: r.shownRun(run, p)}
 	of := "."
 	if run.skill != nil {
-		q.Skill, q.Dir, q.Digest = run.skill.Name, run.skill.Dir, run.digest()
+		q.Skill, q.Dir, q.Digest = run.skill.Name, run.skill.Place(), run.digest()
 		of = " of the skill " + run.skill.Name + "."
 	}
 	info := r.Sandbox.Info()

@@ -44,7 +44,7 @@ func (run *prepared) author() shares.Author {
 	if run.skill == nil {
 		return shares.Author{}
 	}
-	return shares.Author{Skill: run.skill.Name, Dir: run.skill.Dir, Digest: run.digest()}
+	return shares.Author{Skill: run.skill.Name, Dir: run.skill.Place(), Digest: run.digest()}
 }
 
 // granted is what may have been granted something; nothing where it is no skill.

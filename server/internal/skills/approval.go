@@ -26,7 +26,7 @@ func (a Access) approveRead(ctx context.Context, skill *catalog.Skill, file stri
 		return err
 	}
 	_, err = a.Consent.Ask(ctx, consent.Question{
-		Kind: approval.Read, Skill: skill.Name, Dir: skill.Dir, Digest: digest,
+		Kind: approval.Read, Skill: skill.Name, Dir: skill.Place(), Digest: digest,
 		Title:  "Let the model read a file of the skill " + skill.Name + ".",
 		Detail: "file: " + display.Path(file),
 		Grant:  "all files", Covers: "all files of this version of the skill",

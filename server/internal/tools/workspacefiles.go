@@ -80,7 +80,7 @@ func (t target) author() shares.Author {
 	if t.skill == nil {
 		return shares.Author{}
 	}
-	return shares.Author{Skill: t.skill.Name, Dir: t.skill.Dir}
+	return shares.Author{Skill: t.skill.Name, Dir: t.skill.Place()}
 }
 
 // writeUsers changes a file of the user's in what is held for a workspace.
