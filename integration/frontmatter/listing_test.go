@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 )
 
@@ -20,7 +22,8 @@ type listing struct {
 // list has skills-mcp read the documents below root.
 func list(ctx context.Context, env []string, server, root string, n int) ([]outcome, error) {
 	said, err := output(ctx, env, nil, server, "list", "--json", root)
-	if err != nil {
+	// Documents at fault are what it is to find.
+	if faulty, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || faulty.ExitCode() != 1) {
 		return nil, err
 	}
 	var listed listing

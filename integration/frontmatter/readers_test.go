@@ -187,7 +187,7 @@ func output(ctx context.Context, env []string, stdin []byte, name string, args .
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%v: %w\n%s", cmd.Args, err, stderr.Bytes())
+		return stdout.Bytes(), fmt.Errorf("%v: %w\n%s", cmd.Args, err, stderr.Bytes())
 	}
 	return stdout.Bytes(), nil
 }
