@@ -57,6 +57,7 @@ func newAskingServer(t *testing.T, configured grants.Configured, options ...stri
 		writeFile(t, filepath.Join(root, name, "SKILL.md"), []byte("---\nname: "+name+"\ndescription: Fetches.\n---\n"))
 		writeFile(t, filepath.Join(root, name, "visit.bash"), []byte(visit))
 		writeFile(t, filepath.Join(root, name, "again.bash"), []byte(visit))
+		writeFile(t, filepath.Join(root, name, "pages.sh"), []byte("#!/bin/sh\ncurl http://pages.test-service.net/index\n"))
 	}
 	configured.Root, configured.Pin = root, grants.PinName
 	s.fixture = newFixtureOf(t, root, func(opts *server.Options) {
@@ -175,6 +176,7 @@ func TestAskedDuringRun(t *testing.T) {
 		{"declined is not asked again", once, "one.example.com", false, "http://one.example.com declined", "denied", "the user was asked"},
 		{"a session", session, "two.example.com", true, "http://two.example.com allowed session", "", "page of two.example.com"},
 		{"the session again", decline, "two.example.com", false, "http://two.example.com allowed session", "", "page of two.example.com"},
+		{"named by a file", once, "pages.test-service.net", true, "http://pages.test-service.net allowed once", "", "page of pages.test-service.net"},
 		{"always", always, "three.example.com", true, "http://three.example.com allowed always", "", "page of three.example.com"},
 	} {
 		v, questions := s.run(t, mine, visiting("weather", test.host), answering(test.answer))
@@ -188,7 +190,9 @@ func TestAskedDuringRun(t *testing.T) {
 			t.Errorf("%s: what to do next is not said: %s", test.name, v.text())
 		}
 		if i == 0 && !strings.HasPrefix(questions[0], "Reach http://one.example.com from a program of the skill weather.\n\nSkill: weather (version sha256:") ||
-			i == 0 && !strings.Contains(questions[0], "\n    host: one.example.com\n    belongs to: example.com\n    port: 80, without TLS, so that") {
+			i == 0 && !strings.Contains(questions[0], "\n    host: one.example.com\n    belongs to: example.com\n    port: 80, without TLS, so that") ||
+			test.host == "pages.test-service.net" && !strings.Contains(questions[0], "\n    named by the skill: pages.sh, line 2\n") ||
+			test.host == "two.example.com" && test.asks && !strings.Contains(questions[0], "\n    beware: no script of the skill names this host\n") {
 			t.Errorf("the question is %s", questions[0])
 		}
 	}

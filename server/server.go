@@ -174,6 +174,7 @@ func (s *Server) furnish() (err error) {
 	if opts.Grants.Prepared == nil {
 		opts.Grants.Prepared = prepared.Find
 	}
+	opts.Grants.Needs = prepared.Needs
 	s.access = access.New(opts.Grants, opts.Catalog, opts.Sandbox, s.consent, s.log)
 	s.updates = &updates.Updates{Skills: found, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Log: s.log}
 	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Access: s.access, Packages: prepared, Log: s.log,

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/catalog/needs"
 	"github.com/skills-mcp/skills-mcp/internal/secrets"
 	"github.com/skills-mcp/skills-mcp/policy/grants"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -39,6 +40,9 @@ type Options struct {
 	// of which there is a copy in that directory, or an error that wraps
 	// [environments.ErrNotPrepared]. If nil, there are none.
 	Prepared func(digest, dir string) (*environments.Environment, error)
+	// Needs returns what the files of a version of a skill ask for, of which there
+	// is a copy in that directory. If nil, nothing is known of it.
+	Needs func(digest, dir string) (needs.Needs, error)
 	// CheckShow returns the path, without links, of what a grant has shown, or why
 	// programs must not read it. If nil, nothing is shown.
 	CheckShow func(path string) (string, error)

@@ -10,10 +10,13 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
+	"github.com/skills-mcp/skills-mcp/catalog/needs"
 	"github.com/skills-mcp/skills-mcp/internal/hosts"
+	"github.com/skills-mcp/skills-mcp/internal/truncate"
 	"github.com/skills-mcp/skills-mcp/policy/approval"
 	"github.com/skills-mcp/skills-mcp/sandbox/egress"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
+	"github.com/skills-mcp/skills-mcp/server/internal/display"
 )
 
 // Program is what a run runs.
@@ -33,6 +36,7 @@ type asking struct {
 	door  *consent.Door
 	skill Skill
 	run   consent.Run
+	needs func(digest, dir string) (needs.Needs, error)
 
 	mu    sync.Mutex
 	asked []Asked
@@ -77,7 +81,7 @@ func (a *Access) newAsking(ctx context.Context, skill Skill, program Program) *a
 	if !a.asks(skill.Name) {
 		return nil
 	}
-	return &asking{ctx: ctx, door: a.door, skill: skill,
+	return &asking{ctx: ctx, door: a.door, skill: skill, needs: a.Needs,
 		run: consent.Run{Program: program.Name, Questions: maxQuestions, Wait: program.Timeout / 2}}
 }
 
@@ -89,7 +93,7 @@ func (q *asking) ask(session context.Context, wanted hosts.Rule) egress.Answer {
 	ctx, cancel := context.WithCancel(q.ctx)
 	defer cancel()
 	defer context.AfterFunc(session, cancel)()
-	asked := question(q.skill, wanted)
+	asked := question(q.skill, wanted, q.mentions(wanted.Name()))
 	answer := q.door.AskMeanwhile(ctx, asked, &q.run)
 	if answer.Outcome == "" {
 		return egress.NotAsked
@@ -139,9 +143,27 @@ func askable(wanted hosts.Rule) bool {
 		suffix != "onion" && suffix != "arpa" && !strings.HasSuffix(suffix, ".arpa")
 }
 
+// mentions says which script of the skill names a host: one that none of them names
+// was made up when the program ran, or comes from what it read.
+func (q *asking) mentions(host string) string {
+	if q.needs == nil {
+		return ""
+	}
+	asked, err := q.needs(q.skill.Digest, q.skill.Copy)
+	if err != nil {
+		return ""
+	}
+	at := slices.IndexFunc(asked.Hosts, func(hint needs.Hint) bool { return hint.Name == host })
+	if at < 0 {
+		return "beware: no script of the skill names this host\n"
+	}
+	source := asked.Hosts[at].Sources[0]
+	return fmt.Sprintf("named by the skill: %s, line %d\n", truncate.To(display.Path(source.File), maxAskedName), source.Line)
+}
+
 // question is what a user is asked about a host. What is of the program in it is
 // the rule, which holds nothing but a name and a port.
-func question(skill Skill, wanted hosts.Rule) consent.Question {
+func question(skill Skill, wanted hosts.Rule, mentions string) consent.Question {
 	var detail strings.Builder
 	fmt.Fprintf(&detail, "host: %s\n", wanted.Name())
 	if owner, err := publicsuffix.EffectiveTLDPlusOne(wanted.Name()); err == nil && owner != wanted.Name() {
@@ -153,6 +175,7 @@ func question(skill Skill, wanted hosts.Rule) consent.Question {
 	fmt.Fprintf(&detail, "port: %d, %s\n", wanted.Port(), map[hosts.Scheme]string{
 		hosts.HTTPS: "with TLS", hosts.HTTP: "without TLS, so that others on the way can read and change what is sent",
 	}[wanted.Scheme()])
+	detail.WriteString(mentions)
 	detail.WriteString("A program of the skill asked for it, and can send it whatever it can read: the skill, the workspace, the project. It gets no secret of yours by this.")
 	return consent.Question{
 		Kind: approval.Network, Skill: skill.Name, Dir: skill.Place(), Digest: skill.Digest,
