@@ -131,6 +131,8 @@ var imports = map[string][]string{
 		"cmd/skills-mcp/internal/settings", "cmd/skills-mcp/internal/terminal", "cmd/skills-mcp/internal/userfiles"},
 	"cmd/skills-mcp/internal/preparing": {"catalog", "catalog/needs", "resources/staging", "sandbox", "sandbox/egress", "sandbox/environments", "sandbox/workspaces",
 		"server", "cmd/skills-mcp/internal/granted", "cmd/skills-mcp/internal/settings", "cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/inspecting": {"catalog", "resources/...", "cmd/skills-mcp/internal/listing", "cmd/skills-mcp/internal/preparing",
+		"cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/userfiles": {"policy", "sandbox/environments", "sandbox/project", "server", "cmd/skills-mcp/internal/changesets",
 		"cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/settings"},
 

@@ -61,7 +61,7 @@ func newRootCommand(secrets *redact.Set) *cobra.Command {
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Misused(err) })
 	command.CompletionOptions.HiddenDefaultCmd = true
 	flags.Register(command.PersistentFlags(), backends.Names(), backends.Help())
-	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newConfigCommand(flags), newAuditCommand(flags), newGrantCommand(flags), newPrepareCommand(flags), newPruneCommand(flags), newGrantsCommand(flags), newRevokeCommand(flags),
+	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newInspectCommand(flags), newConfigCommand(flags), newAuditCommand(flags), newGrantCommand(flags), newPrepareCommand(flags), newPruneCommand(flags), newGrantsCommand(flags), newRevokeCommand(flags),
 		newChangesCommand(flags), newApplyCommand(flags), newUndoCommand(flags))
 	return command
 }

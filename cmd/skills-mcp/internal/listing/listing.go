@@ -57,10 +57,7 @@ func (l Listing) Text(out io.Writer) error {
 	}
 	text.WriteString("\n")
 	for _, problem := range l.problems {
-		fmt.Fprintf(&text, "\n%s: %s: %s [%s]\n", terminal.Printable(position(problem)), problem.Severity, terminal.Printable(problem.Message), problem.Rule)
-		if problem.Hint != "" {
-			fmt.Fprintf(&text, "    %s\n", problem.Hint)
-		}
+		WriteProblem(&text, problem)
 	}
 	if len(l.shown) > 0 {
 		text.WriteString("\nprograms of skills see, besides the system's files:\n")
@@ -70,6 +67,24 @@ func (l Listing) Text(out io.Writer) error {
 	}
 	_, err := io.WriteString(out, text.String())
 	return err
+}
+
+// WriteProblem writes one problem for people.
+func WriteProblem(text *strings.Builder, problem catalog.Problem) {
+	fmt.Fprintf(text, "\n%s: %s: %s [%s]\n", terminal.Printable(position(problem)), problem.Severity, terminal.Printable(problem.Message), problem.Rule)
+	if problem.Hint != "" {
+		fmt.Fprintf(text, "    %s\n", problem.Hint)
+	}
+}
+
+// Of returns the problems of a skill.
+func (l Listing) Of(skill string) (problems []catalog.Problem) {
+	for _, problem := range l.problems {
+		if problem.Skill == skill {
+			problems = append(problems, problem)
+		}
+	}
+	return problems
 }
 
 func writeSkill(text *strings.Builder, skill *catalog.Skill, mark string) {

@@ -75,7 +75,7 @@ func planOf(ctx context.Context, s *settings.Settings, store *environments.Store
 	if plan.Needs, err = needs.Find(root.FS()); err != nil {
 		return Plan{}, fmt.Errorf("the skill %q cannot be read: %w", skill.Name, err)
 	}
-	if plan.Needs.Packages() {
+	if store != nil && plan.Needs.Packages() {
 		plan.Prepared, err = store.Find(server.WantedPackages(plan.Needs))
 		if err != nil && !errors.Is(err, environments.ErrNotPrepared) {
 			return Plan{}, err
@@ -94,26 +94,31 @@ func planOf(ctx context.Context, s *settings.Settings, store *environments.Store
 func (p Plan) Write(out io.Writer) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n", terminal.Printable(p.Skill.Name))
+	p.WriteNeeds(&text)
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+// WriteNeeds says what the skill asks for, and by which lines.
+func (p Plan) WriteNeeds(text *strings.Builder) {
 	for _, kind := range []struct {
 		name string
 		all  []needs.Requirement
 	}{{"python", p.Needs.Python}, {"npm", p.Needs.Npm}} {
 		for _, r := range kind.all {
-			fmt.Fprintf(&text, "  %-6s  %s%s\n          %s\n", kind.name, terminal.Printable(r.Text), guessed(r), sources(r))
+			fmt.Fprintf(text, "  %-6s  %s%s\n          %s\n", kind.name, terminal.Printable(r.Text), guessed(r), sources(r))
 		}
 	}
 	for _, versions := range p.Needs.RequiresPython {
-		fmt.Fprintf(&text, "  Python itself has to be %s\n", terminal.Printable(versions))
+		fmt.Fprintf(text, "  Python itself has to be %s\n", terminal.Printable(versions))
 	}
 	for _, note := range p.Needs.Notes {
-		fmt.Fprintf(&text, "  note: %s%s\n", place(note.Source), terminal.Printable(note.Text))
+		fmt.Fprintf(text, "  note: %s%s\n", place(note.Source), terminal.Printable(note.Text))
 	}
 	if !p.Needs.Packages() {
 		text.WriteString("  asks for no packages\n")
 	}
-	p.writeHints(&text)
-	_, err := io.WriteString(out, text.String())
-	return err
+	p.writeHints(text)
 }
 
 // writeHints says what the skill asks for besides, which is granted in other ways.
