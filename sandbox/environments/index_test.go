@@ -73,6 +73,8 @@ func (i *index) wheel(name, version string, files entries, metadata ...string) {
 		fmt.Fprintf(&record, "%s,sha256=%s,%d\n", file, base64.RawURLEncoding.EncodeToString(sum[:]), len(all[file]))
 	}
 	all[info+"RECORD"] = record.String() + info + "RECORD,,\n"
+	i.mu.Lock() // which a request takes first: it may come from another process
+	defer i.mu.Unlock()
 	i.python[fmt.Sprintf("%s-%s-py3-none-any.whl", name, version)] = zipped(i.t, all)
 }
 
@@ -148,6 +150,8 @@ func (i *index) node(name, version string, manifest map[string]any, files entrie
 	if err != nil {
 		i.t.Fatal(err)
 	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	i.npm[path], i.npm[name] = tarball, packument
 }
 

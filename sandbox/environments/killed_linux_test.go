@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"net/http/httptest"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/sandbox/environments"
+	"github.com/skills-mcp/skills-mcp/sandbox/local"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 )
 
@@ -162,6 +164,7 @@ func TestKilled(t *testing.T) {
 				t.Fatalf("%v: %s", err, &p.said)
 			}
 			f.expectNone(t, p)
+			expectNoGroups(t, p)
 			if found, err := f.store.Find(wanted); err == nil {
 				checkTree(t, found.Show[0])
 				f.expect(t, found, "greet", nil, "hello")
@@ -202,6 +205,33 @@ func (f *fixture) expectNone(t testing.TB, of *process) {
 		}
 	}
 	t.Errorf("still running: %q", left)
+}
+
+// expectNoGroups waits until the next one that uses a sandbox has removed the
+// control groups of one that is dead.
+func expectNoGroups(t testing.TB, of *process) {
+	t.Helper()
+	var left []string
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		opened, err := local.New(t.Context(), local.Options{Project: "/"})
+		if err == nil {
+			err = opened.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = nil
+		_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, _ fs.DirEntry, _ error) error { // others come and go
+			if strings.HasPrefix(filepath.Base(path), fmt.Sprintf("skills-mcp-%d-", of.Process.Pid)) {
+				left = append(left, path)
+			}
+			return nil
+		})
+		if len(left) == 0 {
+			return
+		}
+	}
+	t.Errorf("left: %q", left)
 }
 
 // TestTwoAtOnce: processes that want the same at once install it once, and others
