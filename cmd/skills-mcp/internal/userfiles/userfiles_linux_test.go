@@ -110,7 +110,7 @@ func TestWithheld(t *testing.T) {
 	}{
 		{"project", ".env", true}, {"project", "tools/a/.env", true}, {"project", "private/b/SKILL.md", true}, {"project", "SKILL.md", false},
 		{"project/tools/a", ".env", true}, {"project/tools/a", "SKILL.md", false}, {"link", ".env", true}, {"share/a", "id_rsa", true},
-		{".", "project/.env", true}, {".", ".env", false}, {".", "elsewhere/.env", false}, {".", "project", false},
+		{".", "project/.env", true}, {".", "share/a/id_rsa", true}, {".", ".env", false}, {".", "elsewhere/.env", false}, {".", "project", false},
 		{"elsewhere", ".env", false}, {"gone", ".env", false},
 		{"project/private/b", ".env", false}, // the user wants it shown
 	} {

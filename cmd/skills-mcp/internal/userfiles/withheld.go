@@ -3,6 +3,7 @@ package userfiles
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/internal/config"
@@ -21,12 +22,20 @@ func Withheld(s *settings.Settings) func(dir string) func(path string) bool {
 		if err != nil {
 			return nil
 		}
+		var hidden []func(path string) bool // the skill may touch several, which lie in each other
 		for lent, base := range lent {
 			if pathname.Within(real, lent) || pathname.Within(lent, real) {
-				return hiddenIn(lent, base.With(s.PlacesIn(lent)), real)
+				if one := hiddenIn(lent, base.With(s.PlacesIn(lent)), real); one != nil {
+					hidden = append(hidden, one)
+				}
 			}
 		}
-		return nil
+		if len(hidden) == 0 {
+			return nil
+		}
+		return func(path string) bool {
+			return slices.ContainsFunc(hidden, func(one func(string) bool) bool { return one(path) })
+		}
 	}
 }
 
