@@ -165,6 +165,15 @@ func TestToolCommand(t *testing.T) {
 		{`"run":["awk","{z} END{print}","{z}"]`, `{"z":"1","print":"2"}`, `["awk","{z} END{print}","1"]`},
 		{`"run":["bash","-c","echo {x} \"$1\"","sh","{x}"]`, `{"x":"$(id)"}`, `["bash","-c","echo {x} \"$1\"","sh","$(id)"]`},
 		{`"run":["bash","-c","{x}"]`, `{"x":"id"}`, `["bash","-c","id"]`},
+		{`"run":["bash","-euxc","ls {x}"]`, `{"x":"$(id)"}`, `["bash","-euxc","ls {x}"]`},
+		{`"run":["bash","-c","-x","--","ls {x}","sh","of {x}"]`, `{"x":"$(id)"}`, `["bash","-c","-x","--","ls {x}","sh","of $(id)"]`},
+		{`"run":["timeout","5","sh","-c","ls {x}"]`, `{"x":"$(id)"}`, `["timeout","5","sh","-c","ls {x}"]`},
+		{`"run":["python3.12","-Ic","print('{x}')"]`, `{"x":"'"}`, `["python3.12","-Ic","print('{x}')"]`},
+		{`"run":["perl","-lne","print if /{x}/","{y}.txt"]`, `{"x":"/","y":"1"}`, `["perl","-lne","print if /{x}/","1.txt"]`},
+		{`"run":["awk","/{x}/"]`, `{"x":"/{system(1)}"}`, `["awk","/{x}/"]`},
+		{`"run":["find",".","-exec","sed","s/{x}/{y}/","+"]`, `{"x":"a","y":"/e"}`, `["find",".","-exec","sed","s/{x}/{y}/","+"]`},
+		{`"run":["bash","scripts/a.sh","Hello {x}"]`, `{"x":"$(id)"}`, `["bash","scripts/a.sh","Hello $(id)"]`},
+		{`"run":["git","commit","-m","Release {x}"]`, `{"x":"1"}`, `["git","commit","-m","Release 1"]`},
 		{`"command":"a","args":["{x}","{y}"]`, `{"x":null,"y":[1]}`, `["a","[1]"]`},
 	} {
 		tools, problems := catalog.ParseTools("tools.json", []byte(`[{"name":"a","description":"d",`+test.run+schema+`}]`))

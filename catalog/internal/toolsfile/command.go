@@ -3,6 +3,7 @@ package toolsfile
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,10 +43,40 @@ func (t Tool) properties() map[string]json.RawMessage {
 	return schema.Properties
 }
 
-// isCode reports whether an argument is the text of a program, as after sh -c.
+// languages are programs whose arguments are, or may be, text that runs; runners
+// run such text where an option says so, as interpreters do.
+var (
+	languages = []string{"awk", "gawk", "mawk", "nawk", "sed", "jq", "yq", "sqlite", "psql", "mysql", "duckdb", "ssh", "su", "watch", "script", "parallel"}
+	runners   = append([]string{"env", "dash", "ksh", "fish", "pwsh", "deno", "bun"}, interpreters...)
+)
+
+// textOption is an option, or begins one, of runners after which text follows.
+// Options of scripts that look alike are taken for theirs.
+const textOption = `^(?:-[A-Za-z]*[cepErRS]|--(?:eval|print|command|exec)\b|eval$)`
+
+var (
+	beginsText = regexp.MustCompile(textOption)
+	beforeText = regexp.MustCompile(textOption + `$`)
+)
+
+// isCode reports whether an argument may be the text of a program, as after
+// sh -c, whichever program starts that one.
 func (t Tool) isCode(i int) bool {
-	return i > 0 && slices.Contains(interpreters, strings.TrimRight(t.Argv[0], "0123456789.")) &&
-		slices.Contains([]string{"-c", "-e", "-p", "-r", "-lc", "-ec", "--eval", "--print", "--command"}, t.Argv[i-1])
+	running, next := false, false // next is set while the first that is no option is text
+	for _, arg := range t.Argv[:i] {
+		name := withoutVersion(path.Base(arg))
+		switch {
+		case slices.Contains(languages, name):
+			return true
+		case slices.Contains(runners, name):
+			running, next = true, false
+		case running && beforeText.MatchString(arg):
+			next = true
+		case !strings.HasPrefix(arg, "-"):
+			next = false
+		}
+	}
+	return next || running && beginsText.MatchString(t.Argv[i])
 }
 
 // Command returns Argv for an input. An element that is exactly "{key}" is that

@@ -172,10 +172,13 @@ func isScriptName(text string) bool {
 	return !odd && name != "" && (dir != "" || slices.Contains(scriptExtensions, path.Ext(name)))
 }
 
+// withoutVersion returns a program's name without the version that it may end in.
+func withoutVersion(program string) string { return strings.TrimRight(program, "0123456789.") }
+
 // workspaceScript returns the script that a tool would run by a relative path
 // after its interpreter, or nothing. Whoever ran before may have written it.
 func workspaceScript(argv []string) string {
-	if !slices.Contains(interpreters, strings.TrimRight(argv[0], "0123456789.")) {
+	if !slices.Contains(interpreters, withoutVersion(argv[0])) {
 		return ""
 	}
 	for _, arg := range argv[1:] {
