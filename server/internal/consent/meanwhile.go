@@ -53,12 +53,12 @@ func (d *Door) AskMeanwhile(ctx context.Context, q Question, run *Run) Answer {
 	run.Questions--
 	began := time.Now()
 	defer func() { run.Wait -= time.Since(began) }()
-	return d.askNow(ctx, q, run, answer.Rule)
+	return d.askNow(ctx, q, account, run, answer.Rule)
 }
 
 // askNow asks a client of an earlier protocol version.
-func (d *Door) askNow(ctx context.Context, q Question, run *Run, rule string) Answer {
-	account, asked := d.account(ctx, q), d.questionMark(q)
+func (d *Door) askNow(ctx context.Context, q Question, account *account, run *Run, rule string) Answer {
+	asked := d.questionMark(q)
 	given, err := d.await(ctx, q, d.choices(ctx, q), run.Wait)
 	if err == nil {
 		answer, err := d.judge(ctx, q, given, rule)
