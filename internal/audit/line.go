@@ -75,7 +75,7 @@ func (l *Log) bound(r *Record) {
 
 // text returns a text without secrets, as UTF-8, and cut.
 func (l *Log) text(text string, limit int) string {
-	return shorten(l.opts.Redact(text[:min(len(text), scannedBytes)]), limit)
+	return shorten(l.opts.Redact(text), limit)
 }
 
 func (l *Log) texts(texts []string) []string {

@@ -16,7 +16,7 @@ const (
 	maxInputBytes   = 4 << 10 // of all of it, encoded
 	maxValueBytes   = 256     // of a text that is recorded whole
 	shownHeadBytes  = 128     // of a longer one
-	scannedBytes    = 1 << 10 // of a text, in which secrets are looked for
+	scannedBytes    = 1 << 10 // of a text, in which what looks like a secret is looked for
 	minDigestBytes  = 64      // a shorter text could be guessed by its digest
 	maxInputEntries = 32      // of an object or array
 	maxInputDepth   = 4
@@ -168,7 +168,7 @@ func (d redaction) array(key string, array []any, depth int) any {
 
 // name returns what is left of a key.
 func (d redaction) name(name string) string {
-	return shorten(d.clean(name), maxNameBytes)
+	return shorten(cleanOfShapes(d.known(name)), maxNameBytes)
 }
 
 // text returns what is left of a text that has that key.
@@ -182,22 +182,22 @@ func (d redaction) text(key, text string) any {
 	case slices.Contains(contentKeys, key):
 		return digested(text)
 	}
-	scanned := text[:min(len(text), scannedBytes)]
-	clean := d.clean(scanned)
+	known := d.known(text) // before the text is cut, since the beginning of a secret is not found
+	clean := cleanOfShapes(known)
 	if len(text) <= maxValueBytes {
 		return shorten(clean, maxValueBytes)
 	}
 	digest := Digest{Bytes: len(text)}
-	if clean == scanned { // else what is left out could be guessed by the digest
+	if known == text && strings.HasPrefix(text, clean) { // else what is left out could be guessed by the digest
 		digest = digested(text)
 	}
 	digest.Head = shorten(clean, shownHeadBytes)
 	return digest
 }
 
-// clean takes out of a text what is a secret, or looks like one.
-func (d redaction) clean(text string) string {
-	text = d.known(text)
+// cleanOfShapes returns the beginning of a text without what looks like a secret.
+func cleanOfShapes(text string) string {
+	text = text[:min(len(text), scannedBytes)]
 	for _, secret := range secretTexts {
 		text = secret.pattern.ReplaceAllString(text, secret.instead)
 	}

@@ -28,6 +28,8 @@ func TestRedact(t *testing.T) {
 			`{"a":"[redacted]","b":"[redacted]","c":"[redacted]","d":"see [redacted] end","e":"[redacted]"}`},
 		{"handles of workspaces", `{"workspace":"ws-0123456789abcdef0123456789abcdef","path":"workspace://ws-0123456789abcdef0123456789abcdef/a"}`, `{"path":"workspace://ws-01234567…/a","workspace":"ws-01234567…"}`},
 		{"what a caller knows", `{"a":"the word is sesame"}`, `{"a":"the word is ***"}`},
+		{"what a caller knows, far into a text", `{"a":"` + strings.Repeat("sesame", 170) + `sesame"}`, `{"a":{"head":"` + strings.Repeat("*", 125) + `…","bytes":1026}}`},
+		{"what a caller knows, after the head", `{"a":"` + long + strings.Repeat("x", 900) + `sesame"}`, `{"a":{"head":"` + long[:125] + `…","bytes":1206}}`},
 		{"deep", `{"a":{"b":{"c":{"d":{"e":{"f":1}}}}}}`, `{"a":{"b":{"c":{"d":{"entries":1}}}}}`},
 		{"many", `{"a":[` + strings.Repeat("0,", 99) + `0]}`, `{"a":[` + strings.Repeat("0,", 32) + `"… 68 more"]}`},
 		{"nothing", `{}`, `{}`},
@@ -95,4 +97,18 @@ func FuzzRedact(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A known secret of which only the beginning lies within what is kept is found.
+func TestRedactAcrossCut(t *testing.T) {
+	t.Parallel()
+	long, other := strings.Repeat("a", 1000), strings.Repeat("b", 100)
+	known := strings.NewReplacer(long, "*", other, "+").Replace
+	give, err := json.Marshal(map[string]string{"command": "x " + long + " " + other + strings.Repeat("c", 300)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(audit.Redact(give, known)); !strings.Contains(got, `"head":"x * +ccc`) {
+		t.Errorf("a part of a secret is left: %s", got)
+	}
 }
