@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -103,13 +104,18 @@ func TestHTTPSessionHeaderOfModernRequest(t *testing.T) {
 }
 
 // TestHTTPEndedSessionsAreBounded: no client makes the server remember more
-// than the latest few thousand ended sessions.
+// than the latest few thousand ended sessions. One that is forgotten can be begun
+// again, as any id, and then has nothing of what it had.
 func TestHTTPEndedSessionsAreBounded(t *testing.T) {
 	t.Parallel()
-	url := newFixture(t, testdata.Valid()).serveHTTP(t) + "/mcp"
+	url := newFixture(t, testdata.Valid(), "toolset=workspace").serveHTTP(t) + "/mcp"
 	const remembered = 4096
 	session := func(i int) []string {
 		return []string{"Mcp-Session-Id", fmt.Sprintf("mcp-session-00000000-0000-4000-8000-%012x", i)}
+	}
+	create := rpc(1, "tools/call", map[string]any{"name": "create_file", "arguments": map[string]any{"path": "a.txt", "file_text": "text"}})
+	if _, body := post(t, url, create, session(0)...); !bytes.Contains(body, []byte("ws-")) {
+		t.Fatalf("create_file: %s", body)
 	}
 	for i := range remembered + 1 {
 		response := send(t, http.MethodDelete, url, session(i)...)
@@ -120,6 +126,10 @@ func TestHTTPEndedSessionsAreBounded(t *testing.T) {
 		if response, _ := post(t, url, rpc(1, "tools/list", map[string]any{}), session(i)...); response.StatusCode != status {
 			t.Errorf("session ended %d ends ago: %s, want %d", remembered-i, response.Status, status)
 		}
+	}
+	view := rpc(2, "tools/call", map[string]any{"name": "view", "arguments": map[string]any{"path": "a.txt"}})
+	if _, body := post(t, url, view, session(0)...); !bytes.Contains(body, []byte("not_found")) {
+		t.Errorf("a session that begins again has a file of the ended one: %s", body)
 	}
 }
 

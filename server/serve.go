@@ -34,7 +34,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, allowedHosts 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	clients := web.New(ctx, web.Options{
-		Router: s.router, Subscriptions: &s.subscriptions, AllowedHosts: allowedHosts, Redact: s.opts.Redact, Now: s.opts.Now, Log: s.log,
+		Router: s.router, Subscriptions: &s.subscriptions, AllowedHosts: allowedHosts, Redact: s.opts.Redact, Ended: s.forget, Now: s.opts.Now, Log: s.log,
 	})
 	defer s.everyMinute(ctx, clients.Expire)()
 	return clients.Serve(listener)

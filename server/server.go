@@ -226,12 +226,17 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	s.publisher.Hook(hooks)
 	s.updates.Hook(hooks)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
-		s.workspaces.Forget(session.SessionID())
-		s.shares.ForgetSession(session.SessionID())
-		s.consent.Forget(session.SessionID())
+		s.forget(session.SessionID())
 	})
 	router.HookErrors(hooks, s.log)
 	return hooks
+}
+
+// forget drops what is known of a session that ended; again does no harm.
+func (s *Server) forget(session string) {
+	s.workspaces.Forget(session)
+	s.shares.ForgetSession(session)
+	s.consent.Forget(session)
 }
 
 // Close removes what was made for what skills are granted. Nothing runs any more.

@@ -36,6 +36,7 @@ func newMCPEndpoint(ctx context.Context, shared *shared) *mcpEndpoint {
 	sessions.forgo = func(id string) {
 		library.Handle(discarded{}, &mcpserver.HTTPRequest{Method: http.MethodDelete, Context: ctx,
 			Header: http.Header{mcpserver.HeaderKeySessionID: {id}}})
+		shared.Ended(id)
 	}
 	return &mcpEndpoint{shared: shared, sessions: sessions, next: func(w http.ResponseWriter, r *http.Request, head jsonrpc.Message, body []byte) {
 		shared.Router.RouteHTTP(library, w, r, head, body)

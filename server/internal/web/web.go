@@ -34,6 +34,9 @@ type Options struct {
 	AllowedHosts []string
 	// Redact is what no answer may hold. If nil, there is nothing.
 	Redact *redact.Set
+	// Ended is called when a session ends: its id may be one that no client began,
+	// which the library does not know.
+	Ended func(session string)
 	// Now is the clock by which idle sessions expire.
 	Now func() time.Time
 	Log *slog.Logger
