@@ -282,7 +282,10 @@ func (t *tree) read(ctx context.Context, top *os.File, dir string, limit int) *n
 
 // list reads the entries of a directory.
 func (t *tree) list(ctx context.Context, n *node, file *os.File, limit int) error {
-	var head, store bool // as every repository has them, with and without .git
+	// What git takes for a repository has a HEAD and a store, whatever it is called;
+	// one that is damaged is still called .git, and keeps credentials.
+	named := strings.EqualFold(path.Base(n.path), ".git")
+	var head, store bool
 	var config []mask
 	for n.entries <= limit && ctx.Err() == nil {
 		entries, err := file.ReadDir(readBatch)
@@ -306,7 +309,7 @@ func (t *tree) list(ctx context.Context, n *node, file *os.File, limit int) erro
 			return err
 		}
 	}
-	if head && store {
+	if named || head && store {
 		config = slices.DeleteFunc(config, func(c mask) bool {
 			return slices.ContainsFunc(n.masks, func(m mask) bool { return m.name == c.name })
 		})

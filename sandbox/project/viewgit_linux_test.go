@@ -53,12 +53,16 @@ func wantMasked(t *testing.T, view *project.View, want ...string) *project.Lease
 	return lease
 }
 
-// TestViewOfOddConfigurations: what is no configuration is not shown as one.
+// TestViewOfOddConfigurations: what is no configuration is not shown as one, and
+// that of a repository that lacks the rest is.
 func TestViewOfOddConfigurations(t *testing.T) {
 	t.Parallel()
 	dir := testfiles.Dir(t, map[string]string{
 		"a/HEAD": "", "a/objects/": "", "a/config": "[a]\n\tx = y\n" + strings.Repeat("# long\n", 1<<18),
 		"b/HEAD": "", "b/objects/": "", "b/config/": "", "c/HEAD": "", "c/config": "token = SECRET",
+		"damaged/.git/config": "[http]\n\textraHeader = SECRET\n[core]\n\tbare = false\n",
 	})
-	wantSeen(t, newView(t, project.ViewOptions{Dir: dir}), map[string]string{"a/config": "whiteout"})
+	wantSeen(t, newView(t, project.ViewOptions{Dir: dir}), map[string]string{
+		"a/config": "whiteout", "damaged/.git/config": "[http]\n[core]\n\tbare = false\n",
+	})
 }
