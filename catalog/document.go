@@ -16,6 +16,8 @@ type Document struct {
 	// mark, line endings as they stand. Bytes that are not UTF-8 are replaced
 	// by U+FFFD. Where no frontmatter was found it is the whole document.
 	Body string
+	// Start is where in the document the body begins.
+	Start int
 }
 
 // ParseDocument splits and decodes an entry document. The file is the name
@@ -29,7 +31,7 @@ type Document struct {
 func ParseDocument(file string, data []byte) (Document, []Problem) {
 	r := &problem.Report{File: file}
 	p := frontmatter.Split(r, data, true)
-	var doc Document
+	doc := Document{Start: len(data) - len(p.Body)}
 	if p.Found {
 		if m, ok := frontmatter.Decode(r, p.YAML, p.Line); ok {
 			doc.Frontmatter = m.JSON

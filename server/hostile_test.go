@@ -244,7 +244,7 @@ func (h hostileSkills) testActivations(t *testing.T) {
 			continue
 		}
 		for _, text := range []string{a.text(), messages.Messages[0].Content.Text} {
-			if n := strings.Count(text, "</skill_content>"); a.IsError || n != 1 || !strings.Contains(text, "</skill_runtime>\n</skill_content>") {
+			if n := strings.Count(text, "</skill_content>"); a.IsError || n != 1 || !strings.Contains(text, "</skill_runtime>\n\n") || !strings.Contains(text, "\n</skill_content>") {
 				t.Errorf("%q: the activation ends %d times:\n%s", skill.Name, n, text)
 			}
 			if n := strings.Count(text, "<skill_runtime>"); n != 1 {

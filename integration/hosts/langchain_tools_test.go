@@ -135,7 +135,7 @@ func (l *langchain) testArguments(t *testing.T) {
 		calls = append(calls, invocation{Tool: "activate", Input: input})
 	}
 	for i, result := range l.invoke(t, calls...) {
-		body, _, _ := strings.Cut(result.text(), "<skill_runtime>")
+		_, body, _ := strings.Cut(result.text(), "</skill_runtime>")
 		for _, want := range tests[i].want {
 			if result.Error != nil || !strings.Contains(body, want) || strings.Contains(body, tests[i].not) {
 				t.Errorf("%v lacks %q or has %q: %s", calls[i], want, tests[i].not, body)

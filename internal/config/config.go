@@ -132,6 +132,8 @@ type Limits struct {
 	// and in files and directories.
 	WorkspaceSize  int64
 	WorkspaceFiles int
+	// Instructions is how much of a skill's instructions is shown at once, in bytes.
+	Instructions int64
 }
 
 // Workspaces are the directories that programs write to.
@@ -221,6 +223,7 @@ func Default() Config {
 		Limits: Limits{
 			Timeout: time.Minute, MaxTimeout: 10 * time.Minute, Output: 32 << 10, Spill: 16 << 20, Memory: 2 << 30, Processes: 256,
 			FileSize: 1 << 30, OpenFiles: 4096, WorkspaceSize: 2 << 30, WorkspaceFiles: 50_000,
+			Instructions: 200_000,
 		},
 		Workspaces: Workspaces{Idle: time.Hour, Max: 256},
 		Project:    Project{Dir: Auto, Access: "review"},
@@ -274,6 +277,7 @@ func (l Limits) within(bounds Limits) Limits {
 	bound(&l.OpenFiles, bounds.OpenFiles)
 	bound(&l.WorkspaceSize, bounds.WorkspaceSize)
 	bound(&l.WorkspaceFiles, bounds.WorkspaceFiles)
+	bound(&l.Instructions, bounds.Instructions)
 	return l
 }
 

@@ -37,7 +37,7 @@ func keys(c *Config) group {
 		{name: "toolsets", env: "TOOLSETS", flag: true, value: words(&c.Toolsets, "workspace"), doc: "Further tools."},
 		{name: "allowedTools", env: "ALLOWED_TOOLS", flag: true, value: choice(&c.AllowedTools, "log", "enforce"), narrows: narrowsLater, doc: "How skills' `allowed-tools` are taken; with `log`, what is not listed is allowed, and logged."},
 		{name: "sandbox", value: sandboxKeys(&c.Sandbox), doc: "What runs programs."},
-		{name: "limits", value: limitKeys(&c.Limits), doc: "What one run may use."},
+		{name: "limits", value: limitKeys(&c.Limits), doc: "What one run may use, and one activation show."},
 		{name: "workspaces", value: workspaceKeys(&c.Workspaces), doc: "The directories that programs write to."},
 		{name: "project", value: projectKeys(&c.Project), doc: "What programs see of your own files."},
 		{name: "approval", value: approvalKeys(&c.Approval, "APPROVAL"), doc: "What you are asked for."},
@@ -75,6 +75,7 @@ func limitKeys(l *Limits) group {
 		{name: "openFiles", env: "LIMITS_OPEN_FILES", value: integer(&l.OpenFiles, 32, 1<<20), narrows: narrowsSmaller, doc: "Files that a process may have open."},
 		{name: "workspaceSize", env: "LIMITS_WORKSPACE_SIZE", value: size(&l.WorkspaceSize, 1<<20, most64), narrows: narrowsSmaller, doc: "What a workspace may hold."},
 		{name: "workspaceFiles", env: "LIMITS_WORKSPACE_FILES", value: integer(&l.WorkspaceFiles, 16, 1<<30), narrows: narrowsSmaller, doc: "How many files and directories a workspace may hold."},
+		{name: "instructions", env: "LIMITS_INSTRUCTIONS", value: size(&l.Instructions, 1<<10, 1<<20), narrows: narrowsSmaller, doc: "How much of a skill's instructions is shown when it is activated; where to read on is said."},
 	}
 }
 
@@ -137,7 +138,7 @@ func skillKeys(s *Skill) group {
 		limits[i].env = ""
 	}
 	own := group{
-		{name: "limits", value: limits, doc: "What its runs may use: no more than what is said for all skills."},
+		{name: "limits", value: limits, doc: "What its runs may use and its activation shows: no more than what is said for all skills."},
 		{name: "approval", value: approvalKeys(&s.Approval, ""), doc: "What you are asked for: no less than what is said for all skills."},
 	}
 	return append(own, grantKeys(&s.Grants)...)

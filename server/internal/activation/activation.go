@@ -16,6 +16,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog/needs"
 	"github.com/skills-mcp/skills-mcp/internal/lazyregexp"
 	"github.com/skills-mcp/skills-mcp/policy"
+	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -29,6 +30,9 @@ import (
 
 // maxListedFiles is how many files an activation names.
 const maxListedFiles = 200
+
+// placeholder stands in instructions for what the user said.
+const placeholder = "$ARGUMENTS"
 
 // Writer writes activations.
 type Writer struct {
@@ -44,6 +48,8 @@ type Writer struct {
 	// Sandbox runs programs. If nil, Unavailable says why.
 	Sandbox     sandbox.Backend
 	Unavailable string
+	// Shown is how many bytes of a skill's instructions are shown at once.
+	Shown func(skill string) int64
 }
 
 // page is one activation.
@@ -75,8 +81,33 @@ func (w Writer) Text(ctx context.Context, skill *catalog.Skill, arguments string
 	if err := p.write(ctx, read); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("<skill_content name=%q>\n%s\n\n<skill_runtime>\n%s</skill_runtime>\n</skill_content>",
-		skill.Name, sealed(strings.TrimSpace(withArguments(read.Body, arguments))), sealed(p.String())), nil
+	// What is ours comes first: hosts cut long results at their end.
+	return fmt.Sprintf("<skill_content name=%q>\nBase directory for this skill: %s\n\n<skill_runtime>\n%s</skill_runtime>\n\n%s\n</skill_content>",
+		skill.Name, p.base(), sealed(p.String()), sealed(strings.TrimSpace(withArguments(p.shown(read), arguments)))), nil
+}
+
+// base is where the skill's files are: as programs see them, or where none run,
+// to readResource.
+func (p *page) base() string {
+	if p.Sandbox == nil {
+		return resources.URI(p.skill, ".")
+	}
+	return p.Sandbox.Info().SkillDir
+}
+
+// shown returns the instructions, or as much of them as is shown at once and where
+// the rest is.
+func (p *page) shown(read skills.Instructions) string {
+	head, rest := read.Head(p.Shown(p.skill.Name))
+	if rest == 0 {
+		return head
+	}
+	notice := fmt.Sprintf("[Truncated: the instructions go on at byte %d of %d. Before you follow them, read on with readResource {\"name\": %q, \"path\": %q, \"offset\": %d}.",
+		rest, read.Size, p.skill.Name, p.skill.Entry, rest)
+	if strings.Contains(read.Body[min(len(head), len(read.Body)):], placeholder) {
+		notice += " " + placeholder + " in there is what the user said."
+	}
+	return strings.TrimRight(head, "\n") + "\n\n" + notice + "]\n"
 }
 
 // sealed keeps a text from closing the element that it is wrapped in.
@@ -198,7 +229,6 @@ func (p *page) writeRights(ctx context.Context) {
 // withArguments puts in what the user said: every placeholder is replaced;
 // where there is none, arguments that were given are appended.
 func withArguments(body, arguments string) string {
-	const placeholder = "$ARGUMENTS"
 	if strings.Contains(body, placeholder) {
 		return strings.ReplaceAll(body, placeholder, arguments)
 	}

@@ -7,10 +7,13 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
 
-// defaultLongest is the default of Limits.Longest.
-const defaultLongest = 10 * time.Minute
+// Defaults of Limits.
+const (
+	defaultLongest      = 10 * time.Minute
+	defaultInstructions = 200_000
+)
 
-// Limits bound the runs of a skill. Zero fields mean the defaults.
+// Limits bound the runs of a skill, and what is shown of it. Zero fields mean the defaults.
 type Limits struct {
 	// Limits are those of one run; Timeout is that of a run that asks for no time
 	// of its own.
@@ -18,6 +21,9 @@ type Limits struct {
 	// Longest is how much time a run may have, whatever it asks for. If zero, ten
 	// minutes.
 	Longest time.Duration
+	// Instructions is how many bytes of a skill's instructions are shown at once.
+	// If zero, 200,000.
+	Instructions int64
 }
 
 // LimitsOf returns the limits of the runs of a skill, and of those of no skill
@@ -33,6 +39,7 @@ func (of LimitsOf) Of(skill string) Limits {
 	}
 	limits.Longest = cmp.Or(limits.Longest, defaultLongest)
 	limits.Timeout = min(cmp.Or(limits.Timeout, sandbox.DefaultTimeout), limits.Longest)
+	limits.Instructions = cmp.Or(limits.Instructions, defaultInstructions)
 	limits.WorkspaceBytes = cmp.Or(limits.WorkspaceBytes, sandbox.DefaultWorkspaceBytes)
 	limits.WorkspaceFiles = cmp.Or(limits.WorkspaceFiles, sandbox.DefaultWorkspaceFiles)
 	return limits

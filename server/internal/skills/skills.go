@@ -6,11 +6,13 @@
 package skills
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
@@ -196,6 +198,27 @@ type Instructions struct {
 	// Fault is what is wrong with the frontmatter, where the body can be
 	// told from it even so; else empty.
 	Fault string
+	// Size is that of the file.
+	Size  int64
+	file  []byte
+	start int // of the body in the file
+}
+
+// Head returns as many whole lines of the body as fit into so many bytes, and
+// where in the file the rest begins, 0 where there is none. A long line that would
+// leave less than half of it is cut between two characters.
+func (i Instructions) Head(most int64) (head string, rest int64) {
+	body := i.file[i.start:]
+	if int64(len(body)) <= most {
+		return i.Body, 0
+	}
+	end := bytes.LastIndexByte(body[:most], '\n') + 1
+	if end < int(most)/2 {
+		for end = int(most); end > int(most)-utf8.UTFMax && !utf8.RuneStart(body[end]); {
+			end--
+		}
+	}
+	return string(bytes.ToValidUTF8(body[:end], []byte("\uFFFD"))), int64(i.start + end)
 }
 
 // ReadInstructions reads a skill's instructions from its directory.
@@ -205,7 +228,7 @@ func ReadInstructions(skill *catalog.Skill, dir *contained.Dir) (Instructions, e
 		return Instructions{}, err
 	}
 	document, problems := catalog.ParseDocument(skill.Entry, content.Data)
-	read := Instructions{Body: document.Body}
+	read := Instructions{Body: document.Body, Size: content.Size, file: content.Data, start: document.Start}
 	if document.Frontmatter != nil {
 		return read, nil
 	}

@@ -16,7 +16,7 @@ type activateArguments struct {
 func activate(writer activation.Writer) Tool {
 	definition := define("activate", reads, "Activate a skill",
 		"Load a skill's instructions. Call this BEFORE doing a task that a skill covers, then follow what it says. Gives the instructions, the skill's files, its scripts and tools, and what it may do. Use findSkills to learn which skills there are.",
-		200_000,
+		500_000, // the instructions and what is around them
 		mcp.WithString("name", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(256),
 			mcp.Description("The skill's name, exactly as findSkills or the server's instructions give it.")),
 		mcp.WithString("arguments", mcp.MaxLength(100_000),

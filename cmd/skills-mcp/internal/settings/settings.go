@@ -236,7 +236,7 @@ func (s *Settings) WantedToolsets() ([]server.Toolset, error) {
 // RunLimits returns those of the runs of a skill.
 func (s *Settings) RunLimits(skill string) server.Limits {
 	l := s.Skill(skill).Limits
-	return server.Limits{Longest: l.MaxTimeout, Limits: sandbox.Limits{
+	return server.Limits{Longest: l.MaxTimeout, Instructions: l.Instructions, Limits: sandbox.Limits{
 		Timeout: l.Timeout, OutputBytes: l.Output, SpillBytes: l.Spill, MemoryBytes: l.Memory, Processes: l.Processes,
 		FileBytes: l.FileSize, OpenFiles: l.OpenFiles, WorkspaceBytes: l.WorkspaceSize, WorkspaceFiles: l.WorkspaceFiles,
 	}}
