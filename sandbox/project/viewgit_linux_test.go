@@ -63,6 +63,6 @@ func TestViewOfOddConfigurations(t *testing.T) {
 		"damaged/.git/config": "[http]\n\textraHeader = SECRET\n[core]\n\tbare = false\n",
 	})
 	wantSeen(t, newView(t, project.ViewOptions{Dir: dir}), map[string]string{
-		"a/config": "whiteout", "damaged/.git/config": "[http]\n[core]\n\tbare = false\n",
+		"a/config": "whiteout", "damaged/.git/config": "[http]\n\t[core]\n\tbare = false\n",
 	})
 }
