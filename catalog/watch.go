@@ -39,9 +39,9 @@ type Change struct {
 
 // Watch follows the roots and rescans, debounced, until ctx ends; it returns
 // when all that it started is gone. It calls notify, from one goroutine, for
-// every change in what the catalog publishes and in the files of skills,
-// whoever caused the scan; changes that come while notify runs are reported
-// as one. A new problem alone is no change. Only one Watch may run at a time.
+// every change in what the catalog publishes, in its problems and in the files of
+// skills, whoever caused the scan; changes that come while notify runs are
+// reported as one. Only one Watch may run at a time.
 //
 // The error is nil when ctx ended, [ErrClosed] or [ErrWatching]. Watching
 // itself cannot fail: where the operating system gives too few watches, that
@@ -177,7 +177,7 @@ func (f *follower) report(ctx context.Context, all bool) {
 	}
 	slices.Sort(change.Files)
 	change.Files = slices.Compact(change.Files)
-	if !same || len(change.Files) > 0 {
+	if !same || len(change.Files) > 0 || !slices.Equal(change.Before.problems, change.After.problems) {
 		f.notify(change)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	hiddenSkill = "---\nname: hush\ndescription: Takes notes of secrets.\nallowed-tools: Bash\n---\nWrite them to $ARGUMENTS.\n"
+	hiddenSkill = "---\nname: hush\ndescription: Takes notes of secrets.\nallowed-tools: Bash\nodd-key: x\n---\nWrite them to $ARGUMENTS.\n"
 	hiddenTools = `[{"name": "tell", "description": "Tells.", "argv": ["scripts/tell.sh"], "inputSchema": {"type": "object"}}]`
 )
 
@@ -38,6 +38,7 @@ var surfaces = []struct{ method, params string }{
 	{"resources/read", `{"uri": "skill://hush/SKILL.md"}`},
 	{"resources/read", `{"uri": "skill://hush"}`},
 	{"resources/read", `{"uri": "skill://index.json"}`},
+	{"resources/read", `{"uri": "skills://problems"}`},
 	{"resources/subscribe", `{"uri": "skill://hush/SKILL.md"}`},
 	{"resources/directory/read", `{"uri": "skill://hush"}`},
 	{"skills/list", `{}`},

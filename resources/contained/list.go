@@ -21,7 +21,7 @@ type Entry struct {
 // NewEntry returns the line of a file or directory that was found otherwise.
 func NewEntry(path string, dir bool, size int64) Entry {
 	if dir {
-		return Entry{Path: path, Dir: true, MIME: directoryType}
+		return Entry{Path: path, Dir: true, MIME: DirectoryType}
 	}
 	return Entry{Path: path, MIME: new(Dir).listedType(path), Size: size}
 }

@@ -12,7 +12,7 @@ import (
 
 // Media types that are not looked up.
 const (
-	directoryType = "inode/directory"
+	DirectoryType = "inode/directory"
 	markdownType  = "text/markdown"
 	plainType     = "text/plain"
 	binaryType    = "application/octet-stream"

@@ -174,6 +174,9 @@ func answer(ws workspaces.Workspace, ran ran) *mcp.CallToolResult {
 		StructuredContent: out,
 		IsError:           out.Error != nil,
 	}
+	if out.Error != nil {
+		out.Error.Mark(told)
+	}
 	for _, file := range out.Artifacts {
 		link := mcp.NewResourceLink(file.URI, file.Path, "Made by this run, "+display.Size(file.Size), file.MIMEType)
 		told.Content = append(told.Content, link)

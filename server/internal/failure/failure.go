@@ -116,8 +116,13 @@ func New(code Code, hint, format string, args ...any) *Failure {
 }
 
 // ToolResult is the failure as a tool's answer.
-func (f *Failure) ToolResult() *mcp.CallToolResult {
-	return mcp.NewToolResultError(f.Error())
+func (f *Failure) ToolResult() *mcp.CallToolResult { return f.Mark(mcp.NewToolResultError(f.Error())) }
+
+// Mark puts the failure into an answer's _meta, for programs: models read it in
+// the content. It returns the answer.
+func (f *Failure) Mark(answer *mcp.CallToolResult) *mcp.CallToolResult {
+	answer.Meta = &mcp.Meta{AdditionalFields: map[string]any{"error": f}}
+	return answer
 }
 
 // Log says what failed, and the cause of what is a fault of ours.

@@ -18,10 +18,14 @@ const pageSize = 500
 // none, and its empty answer is filled here. It has checked by then that the
 // cursor is base64.
 func (p *Publisher) listResources(cursor mcp.Cursor, result *mcp.ListResourcesResult) {
-	page, next := skillPage(p.Skills.Snapshot().Skills(), cursor)
-	result.Resources = make([]mcp.Resource, 0, len(page)+1)
+	snapshot := p.Skills.Snapshot()
+	page, next := skillPage(snapshot.Skills(), cursor)
+	result.Resources = make([]mcp.Resource, 0, len(page)+2)
 	if p.CompatIndex && cursor == "" {
 		result.Resources = append(result.Resources, compatIndexResource())
+	}
+	if cursor == "" && len(p.Skills.Problems(snapshot)) > 0 {
+		result.Resources = append(result.Resources, problemsResource())
 	}
 	for _, skill := range page {
 		result.Resources = append(result.Resources, skillResource(skill))

@@ -16,7 +16,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
-// read reads a skill://, workspace:// or changes:// URI whole.
+// read reads a skill://, workspace:// or changes:// URI whole, or the problems.
 func (p *Publisher) read(ctx context.Context, uri string) (mcp.ResourceContents, error) {
 	if strings.HasPrefix(uri, workspace.Scheme) {
 		dir, file, err := p.Workspaces.OpenURI(uri)
@@ -28,6 +28,9 @@ func (p *Publisher) read(ctx context.Context, uri string) (mcp.ResourceContents,
 	}
 	if strings.HasPrefix(uri, shares.Scheme) {
 		return p.readChanges(ctx, uri)
+	}
+	if uri == skills.ProblemsURI {
+		return problemsContents(p.Skills.Problems(p.Skills.Snapshot()))
 	}
 	if uri == compatIndexURI && p.CompatIndex {
 		return compatIndexContents(p.Skills.Snapshot())

@@ -34,6 +34,7 @@ type foundSkill struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	URI         string `json:"uri"`
+	HasTools    bool   `json:"hasTools"`
 }
 
 type foundSkills struct {
@@ -47,8 +48,9 @@ var findOutputSchema = json.RawMessage(`{
   "properties": {
     "skills": {"type": "array", "items": {
       "type": "object",
-      "properties": {"name": {"type": "string"}, "description": {"type": "string"}, "uri": {"type": "string"}},
-      "required": ["name", "description", "uri"]
+      "properties": {"name": {"type": "string"}, "description": {"type": "string"}, "uri": {"type": "string"},
+        "hasTools": {"type": "boolean", "description": "Whether it has a tools.json, whose tools activate lists."}},
+      "required": ["name", "description", "uri", "hasTools"]
     }},
     "total": {"type": "integer", "description": "How many skills match in all."},
     "nextCursor": {"type": "string", "description": "Give it to the next call for more."}
@@ -90,8 +92,8 @@ func foundPage(skills []*catalog.Skill, start, total int) foundSkills {
 	found := foundSkills{Skills: []foundSkill{}, Total: total}
 	size := 0
 	for i, skill := range skills {
-		entry := foundSkill{Name: skill.Name, Description: display.Line(skill.Description), URI: resources.URI(skill, skill.Entry)}
-		size += len(entry.Name) + len(entry.Description) + len(entry.URI) + 50
+		entry := foundSkill{Name: skill.Name, Description: display.Line(skill.Description), URI: resources.URI(skill, skill.Entry), HasTools: skill.HasTools}
+		size += len(entry.Name) + len(entry.Description) + len(entry.URI) + 70
 		if len(found.Skills) == maxFoundSkills || (size > maxFoundBytes && len(found.Skills) > 0) {
 			found.NextCursor = encodeOffset(start + i)
 			break

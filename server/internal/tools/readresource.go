@@ -86,7 +86,7 @@ func (r reader) read(ctx context.Context, arguments readArguments) (*mcp.CallToo
 		return nil, err
 	}
 	defer dir.Close()
-	return r.readPath(ctx, dir, file, linked{resources.URI(skill, file), "$SKILL_DIR/" + file}, arguments)
+	return r.readPath(ctx, dir, file, linked{file, resources.URI(skill, file), "$SKILL_DIR/" + file}, arguments)
 }
 
 // readArtifact reads a file that a program left in a workspace.
@@ -100,7 +100,7 @@ func (r reader) readArtifact(ctx context.Context, skill *catalog.Skill, argument
 	if err := r.skills.Permit(ctx, skill, policy.Request{Op: policy.OpRead, Path: named}); err != nil {
 		return nil, err
 	}
-	return r.readPath(ctx, dir, file, linked{arguments.Path, "$WORKSPACE/" + file}, arguments)
+	return r.readPath(ctx, dir, file, linked{arguments.Path, arguments.Path, "$WORKSPACE/" + file}, arguments)
 }
 
 // readChanges reads what programs changed in the user's directories and is not
@@ -114,7 +114,7 @@ func (r reader) readChanges(ctx context.Context, arguments readArguments) (*mcp.
 		return r.diffPage(content.Diff, arguments), nil
 	}
 	defer content.Dir.Close()
-	return r.readPath(ctx, content.Dir, content.File, linked{arguments.Path, content.File}, arguments)
+	return r.readPath(ctx, content.Dir, content.File, linked{arguments.Path, arguments.Path, content.File}, arguments)
 }
 
 // diffPage returns a page of a diff.
@@ -127,16 +127,19 @@ func (r reader) diffPage(diff string, arguments readArguments) *mcp.CallToolResu
 	for to < size && to > from && !utf8.RuneStart(diff[to]) {
 		to--
 	}
-	page := contained.Content{Text: true, Data: []byte(diff[from:to]), Offset: from, Size: size}
+	page := contained.Content{MIME: "text/x-diff", Text: true, Data: []byte(diff[from:to]), Offset: from, Size: size}
 	if to < size {
 		page.Next = to
 	}
-	return textPage(page, r.redact.Part([]byte(diff), int(from), int(to)))
+	return metaOf(arguments.Path, page).mark(textPage(page, r.redact.Part([]byte(diff), int(from), int(to))))
 }
 
 // linked is where a file can be had whole.
 type linked struct {
-	uri string
+	// path is that of the answer's _meta: relative to the skill, or the URI that
+	// was asked for.
+	path string
+	uri  string
 	// seen is its path as a shell command has it.
 	seen string
 }
@@ -149,7 +152,7 @@ func (r reader) readPath(ctx context.Context, dir *contained.Dir, file string, a
 	}
 	defer opened.Close()
 	if opened.IsDir() {
-		return listLevels(opened, file, skills.ListDepth)
+		return listDirectory(opened, file, at)
 	}
 	content, err := opened.Read(contained.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxTextPageBytes})
 	if err != nil {
@@ -169,13 +172,18 @@ func (r reader) readPath(ctx context.Context, dir *contained.Dir, file string, a
 		if err != nil {
 			return nil, err
 		}
-		return textPage(content, shown), nil
+		return metaOf(at.path, content).mark(textPage(content, shown)), nil
 	case wholeImage:
-		return imageResult(opened)
+		image, err := imageResult(opened)
+		if err != nil {
+			return nil, err
+		}
+		content.Next = 0 // it comes as a whole, whatever was asked for
+		return metaOf(at.path, content).mark(image), nil
 	case content.Size > answered && arguments.Offset == 0 && arguments.Length == 0:
 		return r.binaryLink(content, at), nil
 	}
-	return r.binary(opened, at.uri, arguments)
+	return r.binary(opened, at, arguments)
 }
 
 // withoutSecrets returns what was read of a file without values of secrets, be it
@@ -215,7 +223,7 @@ func imageResult(image *contained.File) (*mcp.CallToolResult, error) {
 
 // binary returns the bytes that were asked for, else all. What a host makes of
 // a part is no file of that type.
-func (r reader) binary(file *contained.File, uri string, arguments readArguments) (*mcp.CallToolResult, error) {
+func (r reader) binary(file *contained.File, at linked, arguments readArguments) (*mcp.CallToolResult, error) {
 	content, err := file.Read(contained.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxBinaryBytes})
 	if err != nil {
 		return nil, err
@@ -230,10 +238,10 @@ func (r reader) binary(file *contained.File, uri string, arguments readArguments
 			notice += " " + pageNotice(content)
 		}
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{
+	return metaOf(at.path, content).mark(&mcp.CallToolResult{Content: []mcp.Content{
 		mcp.NewTextContent(binaryText(content) + "; " + notice),
-		mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: uri, MIMEType: mime, Blob: base64.StdEncoding.EncodeToString(data)}),
-	}}, nil
+		mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: at.uri, MIMEType: mime, Blob: base64.StdEncoding.EncodeToString(data)}),
+	}}), nil
 }
 
 func binaryText(content contained.Content) string {
@@ -250,10 +258,21 @@ func (r reader) binaryLink(content contained.Content, at linked) *mcp.CallToolRe
 		notice += fmt.Sprintf(" Programs that exec runs find it at %s.", display.Path(at.seen))
 	}
 	notice += " With `offset` or `length` parts of it come."
-	return &mcp.CallToolResult{Content: []mcp.Content{
+	meta := metaOf(at.path, content)
+	meta.truncated, meta.next = true, 0 // nothing of it came
+	return meta.mark(&mcp.CallToolResult{Content: []mcp.Content{
 		mcp.NewTextContent(notice),
 		mcp.NewResourceLink(at.uri, strings.ToValidUTF8(content.Path, "\uFFFD"), display.Size(content.Size), content.MIME),
-	}}
+	}})
+}
+
+// listDirectory lists a directory, as deep as listings for models go.
+func listDirectory(dir *contained.File, file string, at linked) (*mcp.CallToolResult, error) {
+	entries, more, err := dir.List(skills.ListDepth)
+	if err != nil {
+		return nil, err
+	}
+	return readMeta{path: at.path, mime: contained.DirectoryType, truncated: more}.mark(listing(file, entries, more)), nil
 }
 
 // listLevels lists a directory and what is below it, so many levels deep.

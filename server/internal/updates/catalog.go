@@ -9,16 +9,26 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/pathname"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
 // CatalogChanged notifies clients of a change of the catalog: list_changed where a
 // list reads differently now, updated where a subscribed resource does.
 func (u *Updates) CatalogChanged(change catalog.Change) {
-	if listsDiffer(change.Before, change.After) {
+	problems, other := u.Skills.Problems(change.Before), u.Skills.Problems(change.After)
+	differ := listsDiffer(change.Before, change.After)
+	if differ || (len(problems) == 0) != (len(other) == 0) {
 		u.Subscriptions.ListChanged(mcp.MethodNotificationResourcesListChanged)
+	}
+	if differ {
 		u.Subscriptions.ListChanged(mcp.MethodNotificationPromptsListChanged)
 	}
-	u.notify(func(uri string) bool { return touched(change, uri) })
+	u.notify(func(uri string) bool {
+		if uri == skills.ProblemsURI {
+			return !slices.Equal(problems, other)
+		}
+		return touched(change, uri)
+	})
 	u.Log.Info("catalog changed", "skills", len(change.After.Skills()), "problems", len(change.After.Problems()), "files", len(change.Files))
 }
 

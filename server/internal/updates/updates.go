@@ -55,10 +55,13 @@ func (u *Updates) subscribe(ctx context.Context, uris ...string) {
 	}
 }
 
-// subscribable reports whether there is the workspace that a URI names, or the
-// file of a skill that it names may be read. Who names a workspace that is there
+// subscribable reports whether a URI is that of the problems, there is the
+// workspace that it names, or the file of a skill that it names may be read. Who names a workspace that is there
 // knows its handle, so no client hears of what others do.
 func (u *Updates) subscribable(uri string) bool {
+	if uri == skills.ProblemsURI {
+		return true
+	}
 	if !strings.HasPrefix(uri, workspace.Scheme) {
 		skill, file, err := resources.Resolve(u.Skills.Snapshot(), uri)
 		return err != nil || file == "." || u.Skills.Readable(skill)(file)
