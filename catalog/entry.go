@@ -53,8 +53,9 @@ func entryDocument(r *problem.Report, entries []fs.DirEntry) string {
 
 // packEntry chooses the entry document of a capability pack: the first that
 // carries frontmatter of the configured name, SKILL.md, README.md and the
-// *.md files in byte order. present is true where there was any document.
-func packEntry(dir, configured string, entries []fs.DirEntry) (name string, present bool) {
+// *.md files in byte order. Without are those that come before it, or all, which
+// carry none.
+func packEntry(dir, configured string, entries []fs.DirEntry) (name string, without []string) {
 	there := map[string]bool{}
 	var documents []string
 	for _, e := range entries {
@@ -65,17 +66,16 @@ func packEntry(dir, configured string, entries []fs.DirEntry) (name string, pres
 	}
 	slices.Sort(documents)
 	order := append([]string{configured, entryName, "README.md"}, documents...)
-	opened := 0
 	for i, candidate := range order {
-		if !there[candidate] || slices.Contains(order[:i], candidate) || opened == maxPackEntries {
+		if !there[candidate] || slices.Contains(order[:i], candidate) || len(without) == maxPackEntries {
 			continue
 		}
-		opened++
 		if head, _, err := readHead(dir, candidate); err == nil && frontmatter.Begins(head) {
-			return candidate, true
+			return candidate, without
 		}
+		without = append(without, candidate)
 	}
-	return "", opened > 0
+	return "", without
 }
 
 // shownPath joins a path for a problem.

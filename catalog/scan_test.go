@@ -179,6 +179,45 @@ func TestPacks(t *testing.T) {
 	wantNames(t, open(t, catalog.Options{Roots: []catalog.Root{{Path: filepath.Join(root, "two"), Pack: true}}}).Snapshot(), "two")
 }
 
+// TestPassedOver: what was meant to be a skill or a pack and is none, or is one by
+// another document than it seems, is told.
+func TestPassedOver(t *testing.T) {
+	t.Parallel()
+	pack := func(files map[string]string) catalog.Options {
+		return catalog.Options{Roots: []catalog.Root{{Path: plant(t, files), Pack: true}}}
+	}
+	plain := func(files map[string]string) catalog.Options {
+		return catalog.Options{Roots: []catalog.Root{{Path: plant(t, files)}}}
+	}
+	for name, test := range map[string]struct {
+		options catalog.Options
+		want    string
+	}{
+		"SKILL.md of a pack without frontmatter": {pack(map[string]string{"a/SKILL.md": "# A\n", "a/README.md": skillText("a", "x")}), "pack-entry-skipped"},
+		"README.md of a pack without":            {pack(map[string]string{"a/README.md": "# A\n", "a/guide.md": skillText("a", "x")}), ""},
+		"a pack with nothing but scripts":        {pack(map[string]string{"a/scripts/x.sh": ""}), "entry-missing"},
+		"scripts and no entry document":          {plain(map[string]string{"a/scripts/x.sh": "", "a/README.md": "# A\n"}), "entry-missing"},
+		"references and no entry document":       {plain(map[string]string{"all/a/references/x.md": ""}), "entry-missing"},
+		"a collection with scripts of its own":   {plain(map[string]string{"all/scripts/x.sh": "", "all/a/SKILL.md": skillText("a", "x")}), ""},
+		"a root with scripts of its own":         {plain(map[string]string{"scripts/x.sh": ""}), ""},
+		"scripts that are a file":                {plain(map[string]string{"a/scripts": ""}), ""},
+		"a pack in a plain root":                 {plain(map[string]string{"a/README.md": skillText("a", "x"), "a/scripts/x.sh": ""}), "pack-root"},
+		"a plain root that is a pack":            {plain(map[string]string{"guide.md": skillText("a", "x")}), "pack-root"},
+		"a page of a site":                       {plain(map[string]string{"a/index.md": "---\ntitle: Home\n---\n"}), ""},
+		"an entry document that is broken":       {plain(map[string]string{"a/SKILL.md": "no", "a/README.md": skillText("a", "x"), "a/scripts/x.sh": ""}), "frontmatter-missing"},
+	} {
+		s := open(t, test.options).Snapshot()
+		if got := rules(s.Problems()); got != test.want {
+			t.Errorf("%s: broke %q, want %q", name, got, test.want)
+		}
+		for _, p := range s.Problems() {
+			if test.want != "frontmatter-missing" && p.Severity != catalog.Warning {
+				t.Errorf("%s: %s is %v", name, p.Rule, p.Severity)
+			}
+		}
+	}
+}
+
 func TestScanBounds(t *testing.T) {
 	files := map[string]string{}
 	for i := range 20 {

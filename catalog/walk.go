@@ -154,6 +154,7 @@ func (w *walker) directory(p location) error {
 		return nil
 	}
 	w.names(p, entries)
+	before := len(w.found)
 	if c := w.examine(p, entries); c != nil {
 		if len(w.found) == scanBounds.skills {
 			return w.bound(p, "more than %d skills", scanBounds.skills)
@@ -161,7 +162,11 @@ func (w *walker) directory(p location) error {
 		w.found = append(w.found, c)
 		p.inSkill = true
 	}
-	return w.children(p, entries)
+	err = w.children(p, entries)
+	if err == nil && !p.inSkill && len(w.found) == before {
+		w.passedOver(p, entries)
+	}
+	return err
 }
 
 // names reports the names in a directory that do not show what they are.
@@ -268,10 +273,13 @@ func (w *walker) examine(p location, entries []fs.DirEntry) *candidate {
 	r := &problem.Report{File: p.shown, Strict: w.strict}
 	var entry string
 	if root.Pack && p.depth <= 1 && !p.inSkill {
-		var present bool
-		entry, present = packEntry(p.path, root.Entry, entries)
-		if entry == "" && present && p.depth == 1 {
+		var without []string
+		entry, without = packEntry(p.path, root.Entry, entries)
+		switch {
+		case entry == "" && without != nil && p.depth == 1:
 			r.Add("pack-entry", problem.Position{}, "no document of the pack begins with frontmatter")
+		case entry != "" && len(without) > 0 && (without[0] == root.Entry || without[0] == entryName):
+			w.report(shownPath(p.shown, without[0]), "pack-entry-skipped", "the file does not begin with frontmatter and was passed over for %s", entry)
 		}
 	} else {
 		entry = entryDocument(r, entries)

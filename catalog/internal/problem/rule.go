@@ -41,6 +41,9 @@ var rules = []Rule{
 	{"entry-link", Error, Error, "put the file itself into the skill directory; links that leave it are not followed"},
 	{"entry-unreadable", Error, Error, "give the server's user the right to read it"},
 	{"pack-entry", Error, Error, "begin SKILL.md, README.md or the configured entry document with frontmatter that has name and description"},
+	{"pack-entry-skipped", Warning, Warning, "begin it with frontmatter, or remove it"},
+	{"pack-root", Warning, Warning, "name the root pack:PATH, or set pack: true for it; or rename the file to SKILL.md"},
+	{"entry-missing", Warning, Warning, "add SKILL.md, which begins with name and description between two lines ---; or move the directory out of the root"},
 
 	{"encoding", Error, Error, "save the file as UTF-8"},
 	{"body-encoding", Warning, Error, "save the file as UTF-8"},
