@@ -133,6 +133,7 @@ var imports = map[string][]string{
 		"server", "cmd/skills-mcp/internal/granted", "cmd/skills-mcp/internal/settings", "cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/inspecting": {"catalog", "resources/...", "cmd/skills-mcp/internal/listing", "cmd/skills-mcp/internal/preparing",
 		"cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/examples": {"catalog", "resources/...", "sandbox/workspaces", "server", "cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/userfiles": {"policy", "sandbox/environments", "sandbox/project", "server", "cmd/skills-mcp/internal/changesets",
 		"cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/settings"},
 

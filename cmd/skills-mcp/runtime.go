@@ -10,6 +10,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/backends"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/examples"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/granted"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/preparing"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
@@ -197,4 +198,23 @@ func (r *runtime) close() {
 	if err := errors.Join(errs...); err != nil {
 		r.log.Error("closing failed", "error", err)
 	}
+}
+
+// runExamples runs the examples of skills, and writes what comes of each.
+func (r *runtime) runExamples(ctx context.Context, skills []*catalog.Skill, out io.Writer) (*examples.Report, error) {
+	report := &examples.Report{Examples: []examples.Result{}, Faults: []examples.Fault{}}
+	runner := examples.Runner{Call: r.server.Call}
+	if r.backend != nil {
+		runner.Workspaces = r.workspaces
+	}
+	var failed error
+	for _, skill := range skills {
+		faults := runner.Run(ctx, skill, func(result examples.Result) {
+			report.Add(result)
+			failed = errors.Join(failed, result.Write(out))
+		})
+		report.Faults = append(report.Faults, faults...)
+		failed = errors.Join(failed, examples.WriteFaults(out, faults))
+	}
+	return report, errors.Join(failed, ctx.Err())
 }

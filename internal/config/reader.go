@@ -34,7 +34,7 @@ func (r *reader) readFile(source []byte, fields group) error {
 }
 
 func (r *reader) parse(source []byte) *yaml.Node {
-	if i := invalid(source); i >= 0 {
+	if i := yamldoc.Undecodable(source); i >= 0 {
 		before := source[:i]
 		line := bytes.Count(before, []byte("\n")) + 1
 		column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
@@ -50,19 +50,6 @@ func (r *reader) parse(source []byte) *yaml.Node {
 		return nil // a file of comments
 	}
 	return root
-}
-
-// invalid returns where a text holds what no reader of YAML should be given,
-// or -1.
-func invalid(source []byte) int {
-	for i := 0; i < len(source); {
-		c, size := utf8.DecodeRune(source[i:])
-		if c == utf8.RuneError && size == 1 || yamldoc.IsDisputed(c) {
-			return i
-		}
-		i += size
-	}
-	return -1
 }
 
 func (r *reader) add(line, column int, format string, args ...any) {
@@ -125,7 +112,7 @@ func (r *reader) scalar(at string, n *yaml.Node, means string, tags ...string) (
 
 // ambiguous reports whether readers of YAML disagree on whether a scalar is a
 // text.
-func ambiguous(n *yaml.Node) bool { return n.Style == 0 && numberLike().MatchString(n.Value) }
+func ambiguous(n *yaml.Node) bool { return n.Style == 0 && yamldoc.IsNumberLike(n.Value) }
 
 // kindOf says what stands in a file.
 func kindOf(n *yaml.Node) string {

@@ -11,18 +11,13 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/yamldoc"
 )
 
-var (
-	// numberLike is what is a number, a time, true, false or nothing to some
-	// reader of YAML, of version 1.1 too.
-	numberLike = lazyregexp.New(`(?i)^([-+]?[0-9][0-9_.:]*(e[-+]?[0-9]+)?|0[xob][0-9a-f_]+|[-+]?\.(inf|[0-9].*)|\.nan|~|null|yes|no|on|true|false|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*|<<|=|)$`)
-	// plainWord is a text that needs no quotes. That off is a text is what every
-	// reader of YAML 1.2 sees; this program's own files are read as such.
-	plainWord = lazyregexp.New(`^[A-Za-z0-9_./~][A-Za-z0-9_./~:=@+*-]*[A-Za-z0-9_./~*-]$|^[A-Za-z0-9/~.]$`)
-)
+// plainWord is a text that needs no quotes. That off is a text is what every
+// reader of YAML 1.2 sees; this program's own files are read as such.
+var plainWord = lazyregexp.New(`^[A-Za-z0-9_./~][A-Za-z0-9_./~:=@+*-]*[A-Za-z0-9_./~*-]$|^[A-Za-z0-9/~.]$`)
 
 // scalarYAML returns a text as YAML.
 func scalarYAML(text string) string {
-	if plainWord().MatchString(text) && !numberLike().MatchString(text) {
+	if plainWord().MatchString(text) && !yamldoc.IsNumberLike(text) {
 		return text
 	}
 	var out strings.Builder

@@ -37,6 +37,8 @@ type Settings struct {
 	// Anywhere has the directory in which the program was started be no project
 	// of whoever uses it.
 	Anywhere bool
+	// Unshared has programs see nothing of the user's files.
+	Unshared bool
 	// Unrecorded leaves the audit log out.
 	Unrecorded bool
 	// Quiet has only errors logged where nothing is said of it.
@@ -123,6 +125,9 @@ func (s *Settings) Read(rootArguments []string) error {
 	}
 	if s.Anywhere && s.Origin("approval.mode").Kind == config.FromDefault {
 		s.Approval.Mode = "ask" // it is not known that a host asks
+	}
+	if s.Unshared {
+		s.Project.Access, s.Project.Shares = config.Off, nil
 	}
 	dir, err := s.project()
 	if err != nil {
