@@ -149,6 +149,8 @@ var parts = []string{"cmd/skills-mcp", "sandbox", "server"}
 var testImports = map[string][]string{
 	"resources": {"resources/internal/filetest"},
 	"sandbox":   {"sandbox/sandboxtest", "sandbox/workspaces", "sandbox/docker/remote"},
+	// The table of verdicts is the catalog's too.
+	"integration/frontmatter": {"testdata"},
 	// Environments are of use in a sandbox only.
 	"sandbox/environments": {"sandbox/local", "sandbox/docker", "sandbox/egress"},
 }

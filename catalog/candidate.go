@@ -103,7 +103,11 @@ func parseSkill(r *problem.Report, head []byte, dirName, prefix string) *Skill {
 	if !ok {
 		return nil
 	}
-	return validate(r, m, dirName, prefix)
+	skill := validate(r, m, dirName, prefix)
+	if skill != nil && r.Strict && referenceRefuses(r, head, p, dirName) {
+		return nil
+	}
+	return skill
 }
 
 // reportUnreadable says why an entry document could not be read, which may be

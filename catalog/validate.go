@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
@@ -77,7 +78,7 @@ func (v *validator) text(key string) (text string, f frontmatter.Field, found, p
 
 func (v *validator) description() {
 	text, f, found, plain := v.text("description")
-	trimmed := strings.TrimSpace(text)
+	trimmed := strings.TrimFunc(text, isSpace)
 	switch {
 	case !found || trimmed == "":
 		v.Add("description-missing", cmp.Or(f.At, firstLine), "there is no description")
@@ -93,6 +94,10 @@ func (v *validator) description() {
 	}
 	v.skill.Description = truncate.To(trimmed, maxDescriptionChars)
 }
+
+// isSpace reports whether a character is space to Python, in which the reference
+// validator is written: the separators of ASCII are.
+func isSpace(c rune) bool { return unicode.IsSpace(c) || '\x1c' <= c && c <= '\x1f' }
 
 // says reports whether a key has a truth value, quoted or not.
 func (v *validator) says(key, value string) bool {

@@ -10,10 +10,11 @@ import (
 
 // Where npm and pip put the readers, and the programs that drive them.
 const (
-	nodeDir      = "node"
-	nodeScript   = "node/read.mjs"
-	venvDir      = ".venv"
-	pythonScript = "python/read.py"
+	nodeDir         = "node"
+	nodeScript      = "node/read.mjs"
+	venvDir         = ".venv"
+	pythonScript    = "python/read.py"
+	referenceScript = "python/validate.py"
 )
 
 // requireReaders skips the test where a reader is missing, or fails it where
@@ -28,5 +29,14 @@ func requireReaders(t *testing.T) {
 		if _, err := os.ReadFile(name); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// requireReference does the same for the reference validator.
+func requireReference(t *testing.T) {
+	t.Helper()
+	testenv.Need(t, "python", program.PythonPackages(venvDir, "skills_ref"))
+	if _, err := os.ReadFile(referenceScript); err != nil {
+		t.Fatal(err)
 	}
 }

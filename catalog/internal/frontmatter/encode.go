@@ -56,9 +56,13 @@ func (e *encoder) value(n, where *yaml.Node) bool {
 	if n == where && n.Style&yaml.FlowStyle != 0 {
 		e.subset(where, "a flow collection")
 	}
+	if n == where && n.Kind != yaml.ScalarNode && n.Style&yaml.TaggedStyle != 0 {
+		e.subset(where, "a tag")
+	}
 	switch n.Kind {
 	case yaml.MappingNode:
 		e.foreignTag(n, where, "!!map")
+		e.indentation(n)
 		return e.mapping(n)
 	case yaml.SequenceNode:
 		e.foreignTag(n, where, "!!seq")
@@ -82,6 +86,21 @@ func (e *encoder) mapping(n *yaml.Node) bool {
 	}
 	e.out.WriteByte('}')
 	return true
+}
+
+// indentation reports mappings beside each other that are not equally deep, which
+// the reference validator refuses.
+func (e *encoder) indentation(n *yaml.Node) {
+	var first *yaml.Node
+	for i := 1; i < len(n.Content); i += 2 {
+		switch value := n.Content[i]; {
+		case value.Kind != yaml.MappingNode:
+		case first == nil:
+			first = value
+		case value.Column != first.Column:
+			e.subset(value, "mappings that are not equally deep")
+		}
+	}
 }
 
 // key encodes a mapping's key, which JSON wants to be a string (RFC 8259,

@@ -35,7 +35,10 @@ func Decode(r *problem.Report, source []byte, line int) (Mapping, bool) {
 		r.Add("yaml-syntax", problem.AtByte(source, i, line), "the frontmatter holds U+%04X, which some readers of YAML refuse or take for the end of the line, and others do not", c)
 		return Mapping{}, false
 	}
-	source = bytes.TrimPrefix(source, byteOrderMark)
+	if rest, marked := bytes.CutPrefix(source, byteOrderMark); marked {
+		r.Add("byte-order-mark", problem.At(line, 1), "the frontmatter begins with a byte-order mark")
+		source = rest
+	}
 	root, quoted, err := parseForgiving(source)
 	if err != nil {
 		reportSyntax(r, err, source, line)
@@ -52,6 +55,7 @@ func Decode(r *problem.Report, source []byte, line int) (Mapping, bool) {
 	if !e.value(root, root) {
 		return Mapping{}, false
 	}
+	e.tabs(source, root)
 	return Mapping{JSON: e.out.Bytes(), Fields: Value{root, line - 1}.Fields()}, true
 }
 

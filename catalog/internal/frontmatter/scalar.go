@@ -14,6 +14,9 @@ import (
 // scalar returns a scalar as JSON.
 func (e *encoder) scalar(n, where *yaml.Node) []byte {
 	if n.Style&yaml.TaggedStyle == 0 {
+		if n.Tag == "!" {
+			e.subset(where, "a tag")
+		}
 		if n.Style != 0 || n.Tag == "!" {
 			return quoteJSON(n.Value)
 		}

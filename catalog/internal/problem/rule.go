@@ -51,6 +51,7 @@ var rules = []Rule{
 	{"frontmatter-missing", Error, Error, "begin the file with a line ---, then name and description, then a line ---"},
 	{"frontmatter-blank-lines", Warning, Error, "remove the blank lines before the first ---"},
 	{"frontmatter-unclosed", Error, Error, "end the frontmatter with a line that is exactly ---"},
+	{"frontmatter-hyphens", None, Error, "write --- in no value or comment of the frontmatter; some readers end it there"},
 	{"frontmatter-size", Error, Error, "keep the frontmatter below 64 KiB; long text belongs into the body"},
 	{"frontmatter-type", Error, Error, "write the frontmatter as lines of key: value"},
 
@@ -82,7 +83,7 @@ var rules = []Rule{
 	{"compatibility-type", Warning, Error, "write the compatibility as one string"},
 	{"metadata-type", Warning, Warning, "write metadata as a mapping of strings to strings"},
 	{"metadata-value", Warning, Warning, "quote the value, so that every reader takes it for a string"},
-	{"allowed-tools-type", Warning, Error, "write allowed-tools as a string or a list of strings; what is neither grants nothing"},
+	{"allowed-tools-type", Warning, Warning, "write allowed-tools as a string or a list of strings; what is neither grants nothing"},
 	{"allowed-tools-spelling", Warning, Error, "spell the key allowed-tools"},
 	{"allowed-tools-twice", Warning, Error, "keep allowed-tools only"},
 	{"allowed-tools-key", Warning, Error, "spell the key allowed-tools; misspelled it grants nothing"},
