@@ -146,6 +146,16 @@ type answer struct {
 	Content    []answerPart
 	Structured json.RawMessage `json:"structuredContent"`
 	IsError    bool
+	Meta       answerMeta `json:"_meta"`
+}
+
+// answerMeta is what an answer has for programs.
+type answerMeta struct {
+	Path, MIME string
+	Size       int64
+	Truncated  bool
+	NextOffset int
+	Grants     json.RawMessage
 }
 
 type answerPart struct {

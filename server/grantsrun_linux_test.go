@@ -361,11 +361,12 @@ func TestActivationSaysWhatIsGranted(t *testing.T) {
 		name       string
 		configured func(root string) (grants.Configured, error)
 		has, hasNo []string
+		grants     string // as programs are told, or nothing
 	}{
 		{"nothing", none,
 			[]string{"Not granted, though its files name them: the hosts a.b.example.com, c.example.com, and the variables API_KEY, TIDES_KEY. Where the task needs one, tell the user, " +
 				"who can grant it with 'skills-mcp grant weather --host HOST --secret VARIABLE --for HOST'."},
-			[]string{"Granted by the user", "LOG_LEVEL"}},
+			[]string{"Granted by the user", "LOG_LEVEL"}, `{}`},
 		{"a key and a host",
 			func(root string) (grants.Configured, error) {
 				configured := a.weather(t, root)
@@ -375,23 +376,28 @@ func TestActivationSaysWhatIsGranted(t *testing.T) {
 			[]string{"Granted by the user: programs reach *.b.example.com, " + a.rule(t).String() + " and nothing else of the network; " +
 				"$API_KEY is a placeholder, to be sent as it is, which becomes the secret on the way to " + a.rule(t).String() + "; programs may read /opt.",
 				"Not granted, though its files name them: the hosts c.example.com, and the variables TIDES_KEY. Where"},
-			[]string{"the variables API_KEY"}},
+			[]string{"the variables API_KEY"}, `{"network":["*.b.example.com","` + a.rule(t).String() + `"],"secrets":["API_KEY"],"show":["/opt"]}`},
 		{"a key that programs see",
 			func(root string) (grants.Configured, error) {
 				configured := a.weather(t, root)
 				configured.Secrets[0].Plain = true
 				return configured, nil
 			},
-			[]string{"$API_KEY is a secret: do not print it"}, []string{"placeholder"}},
+			[]string{"$API_KEY is a secret: do not print it"}, []string{"placeholder"}, `{"network":["` + a.rule(t).String() + `"],"plainSecrets":["API_KEY"]}`},
 		{"a key in another place",
 			func(string) (grants.Configured, error) { return a.weather(t, "/elsewhere"), nil },
-			[]string{"Not in force: the secret API_KEY. That is granted to a skill of this name in another directory."}, []string{"Granted by the user"}},
+			[]string{"Not in force: the secret API_KEY. That is granted to a skill of this name in another directory."}, []string{"Granted by the user"},
+			`{"withheld":["Not in force: the secret API_KEY. That is granted to a skill of this name in another directory."]}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			f := grantsFixture(t, local.Full, test.configured)
 			writeFile(t, filepath.Join(f.root, "weather", "scripts", "now.py"), []byte(asks))
-			text := f.connect(t).call(t, "activate", map[string]any{"name": "weather"}).text()
+			activated := f.connect(t).call(t, "activate", map[string]any{"name": "weather"})
+			text := activated.text()
+			if string(activated.Meta.Grants) != test.grants {
+				t.Errorf("programs are told %s, not %s", activated.Meta.Grants, test.grants)
+			}
 			for _, wanted := range test.has {
 				if !strings.Contains(text, wanted) {
 					t.Errorf("it does not say %q: %s", wanted, text)

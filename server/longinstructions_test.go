@@ -44,8 +44,11 @@ func TestLongInstructions(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(root, "long", "SKILL.md"), []byte(front+body.String()))
 	c := newFixture(t, root).connect(t)
-	text := c.call(t, "activate", map[string]any{"name": "long", "arguments": "$ARGUMENTS"}).text()
-	shown, notice, rest := instructionsOf(t, text)
+	activated := c.call(t, "activate", map[string]any{"name": "long", "arguments": "$ARGUMENTS"})
+	shown, notice, rest := instructionsOf(t, activated.text())
+	if !activated.Meta.Truncated || activated.Meta.NextOffset != rest {
+		t.Errorf("the text goes on at %d, and programs are told %+v", rest, activated.Meta)
+	}
 	if len(shown) > 200_000 || len(shown) < 199_000 || !strings.Contains(notice, "$ARGUMENTS in there is what the user said.") {
 		t.Errorf("%d bytes are shown, with the notice %q", len(shown), notice)
 	}
@@ -55,6 +58,9 @@ func TestLongInstructions(t *testing.T) {
 		if rest = 0; len(a.Content) > 1 {
 			_, err := fmt.Sscanf(a.Content[1].Text[strings.Index(a.Content[1].Text, "Read on"):], `Read on with "offset": %d`, &rest)
 			must(t, err)
+		}
+		if a.Meta.Truncated != (rest > 0) || a.Meta.NextOffset != rest || a.Meta.Path != "SKILL.md" || a.Meta.Size != int64(len(front)+body.Len()) {
+			t.Errorf("the file goes on at %d, and programs are told %+v", rest, a.Meta)
 		}
 	}
 	if shown != body.String() {

@@ -92,6 +92,16 @@ func (r *Run) Report() Report {
 	return report
 }
 
+// Granted returns what a run of a skill would have now of what is granted to it.
+func (a *Access) Granted(skill Skill) Granted {
+	if a == nil {
+		return Granted{}
+	}
+	effective, err := a.Of(skill.Skill, skill.Digest)
+	run := &Run{access: a, skill: skill, effective: effective, unknown: err != nil, packages: a.Packages(skill)}
+	return run.granted()
+}
+
 func (g Granted) empty() bool {
 	return len(g.Network)+len(g.Secrets)+len(g.PlainSecrets)+len(g.Show)+len(g.Withheld) == 0 && g.Packages == ""
 }

@@ -64,26 +64,30 @@ type page struct {
 	snapshot *catalog.Snapshot
 	// searched counts the paths that were looked for in all skills.
 	searched int
+	tools    []catalog.Tool // that can be called
+	granted  access.Granted
 }
 
-// Text returns what a model reads of a skill, for what the user said.
-func (w Writer) Text(ctx context.Context, skill *catalog.Skill, arguments string) (string, error) {
+// Activate returns what a skill is, for what the user said.
+func (w Writer) Activate(ctx context.Context, skill *catalog.Skill, arguments string) (Activation, error) {
 	dir, err := skills.Open(skill)
 	if err != nil {
-		return "", err
+		return Activation{}, err
 	}
 	defer dir.Close()
 	read, err := skills.ReadInstructions(skill, dir)
 	if err != nil {
-		return "", err
+		return Activation{}, err
 	}
 	p := page{Writer: w, skill: skill, dir: dir, grants: w.Skills.Grants(skill), snapshot: w.Skills.Snapshot()}
 	if err := p.write(ctx, read); err != nil {
-		return "", err
+		return Activation{}, err
 	}
+	shown, next := p.shown(read)
 	// What is ours comes first: hosts cut long results at their end.
-	return fmt.Sprintf("<skill_content name=%q>\nBase directory for this skill: %s\n\n<skill_runtime>\n%s</skill_runtime>\n\n%s\n</skill_content>",
-		skill.Name, p.base(), sealed(p.String()), sealed(strings.TrimSpace(withArguments(p.shown(read), arguments)))), nil
+	text := fmt.Sprintf("<skill_content name=%q>\nBase directory for this skill: %s\n\n<skill_runtime>\n%s</skill_runtime>\n\n%s\n</skill_content>",
+		skill.Name, p.base(), sealed(p.String()), sealed(strings.TrimSpace(withArguments(shown, arguments))))
+	return Activation{Text: text, skill: skill, tools: p.tools, next: next, entries: p.grants.Entries(), granted: p.granted}, nil
 }
 
 // base is where the skill's files are: as programs see them, or where none run,
@@ -96,18 +100,18 @@ func (p *page) base() string {
 }
 
 // shown returns the instructions, or as much of them as is shown at once and where
-// the rest is.
-func (p *page) shown(read skills.Instructions) string {
+// the rest is, the offset too.
+func (p *page) shown(read skills.Instructions) (text string, rest int64) {
 	head, rest := read.Head(p.Shown(p.skill.Name))
 	if rest == 0 {
-		return head
+		return head, 0
 	}
 	notice := fmt.Sprintf("[Truncated: the instructions go on at byte %d of %d. Before you follow them, read on with readResource {\"name\": %q, \"path\": %q, \"offset\": %d}.",
 		rest, read.Size, p.skill.Name, p.skill.Entry, rest)
 	if strings.Contains(read.Body[min(len(head), len(read.Body)):], placeholder) {
 		notice += " " + placeholder + " in there is what the user said."
 	}
-	return strings.TrimRight(head, "\n") + "\n\n" + notice + "]\n"
+	return strings.TrimRight(head, "\n") + "\n\n" + notice + "]\n", rest
 }
 
 // sealed keeps a text from closing the element that it is wrapped in.
@@ -177,6 +181,7 @@ func (p *page) writeTools() {
 		fmt.Fprintf(p, "Its tools.json cannot be used: %s\n", display.Line(failure.Of(err).Message))
 		return
 	}
+	p.tools = tools
 	fmt.Fprintf(p, "Tools (call one with exec {\"name\": %q, \"tool\": …, \"input\": {…}}):\n", p.skill.Name)
 	for _, t := range tools {
 		fmt.Fprintf(p, "- %s: %s\n  input schema: %s\n", t.Name, display.Line(t.Description), compact(t.InputSchema))

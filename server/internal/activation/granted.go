@@ -23,7 +23,9 @@ func (p *page) writeGranted(ctx context.Context) {
 	if err != nil {
 		p.Skills.Log.Debug("what a skill needs is not known", "skill", p.skill.Name, "error", err)
 	}
-	p.WriteString(p.Access.Text(access.Skill{Skill: p.skill, Digest: copied.Digest, Copy: copied.Dir}, asked))
+	version := access.Skill{Skill: p.skill, Digest: copied.Digest, Copy: copied.Dir}
+	p.granted = p.Access.Granted(version)
+	p.WriteString(p.Access.Text(version, asked))
 	if packages := p.Requirements.PackagesOf(ctx, p.skill, copied); packages != "" {
 		fmt.Fprintln(p, packages)
 	}

@@ -28,11 +28,11 @@ func (p *Publisher) prompt(ctx context.Context, name, arguments string) (*mcp.Ge
 		return nil, err
 	}
 	skills.Note(ctx, skill)
-	text, err := p.Activation.Text(ctx, skill, arguments)
+	activated, err := p.Activation.Activate(ctx, skill, arguments)
 	if err != nil {
 		return nil, err
 	}
 	return mcp.NewGetPromptResult(display.Line(skill.Description), []mcp.PromptMessage{
-		mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text+promptNote)),
+		mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(activated.Text+promptNote)),
 	}), nil
 }

@@ -30,13 +30,15 @@ func activate(writer activation.Writer) Tool {
 		if err := writer.Skills.PermitRead(ctx, skill, skill.Entry); err != nil {
 			return nil, err
 		}
-		text, err := writer.Text(ctx, skill, arguments.Arguments)
+		activated, err := writer.Activate(ctx, skill, arguments.Arguments)
 		if err != nil {
 			return nil, err
 		}
 		writer.Skills.Log.Info("skill activated", "skill", skill.Name)
 		// Content only: hosts that see structured content show the model nothing
 		// else.
-		return mcp.NewToolResultText(text), nil
+		result := mcp.NewToolResultText(activated.Text)
+		result.Meta = activated.Meta()
+		return result, nil
 	})
 }
