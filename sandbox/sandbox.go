@@ -182,6 +182,7 @@ const (
 	Canceled      Status = "canceled"       // killed because ctx ended
 	OutOfMemory   Status = "out_of_memory"  // killed at Limits.MemoryBytes
 	QuotaExceeded Status = "quota_exceeded" // killed for Limits.WorkspaceBytes or WorkspaceFiles
+	Lost          Status = "lost"           // its container or the engine went away: how it ended is not known
 )
 
 // Result is what happened.

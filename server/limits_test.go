@@ -35,12 +35,15 @@ func TestLimitsOfRuns(t *testing.T) {
 	for _, arguments := range []map[string]any{{"command": "sleep 600"}, {"command": "sleep 600", "timeoutMs": 50_000}} {
 		arguments["name"] = "hush"
 		a := c.call(t, "exec", arguments)
-		if a.code() != "execution_timeout" || !strings.Contains(a.text(), "No run may have more time") {
+		if a.code() != "execution_timeout" || !strings.Contains(a.text(), "It may not have more time") {
 			t.Errorf("%v: %s", arguments, a.text())
 		}
 	}
 	if a := c.call(t, "exec", map[string]any{"name": "note", "command": "sleep 600", "timeoutMs": 300}); !strings.Contains(a.text(), "Ask for more with timeoutMs") {
 		t.Errorf("%s", a.text())
+	}
+	if a := c.call(t, "bash_tool", map[string]any{"name": "hush", "command": "sleep 600", "description": "wait"}); a.code() != "execution_timeout" || strings.Contains(a.text(), "timeoutMs") {
+		t.Errorf("advice that the tool has no argument for: %s", a.text())
 	}
 	if a := c.call(t, "exec", map[string]any{"name": "note", "command": "true", "timeoutMs": 60_001}); a.code() != "invalid_arguments" {
 		t.Errorf("%s", a.text())

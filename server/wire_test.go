@@ -348,6 +348,7 @@ func must(t testing.TB, err error) {
 // elsewhere says of codes why no conversation has them; other tests do.
 var elsewhere = map[failure.Code]string{
 	failure.ExecutionCanceled: "a call that was canceled has no answer on stdio",
+	failure.ContainerError:    "it takes a container that is removed while its program runs",
 	failure.ChangesBusy:       "a call waits for the run until it is canceled",
 	failure.ChangesExpired:    "change sets are removed when a server starts",
 	failure.SecretTimeout:     "a source has half a minute to answer",

@@ -31,7 +31,7 @@ func (d Dirs) Start(s sandbox.Spec) string {
 // Environ returns the environment of a run, sorted: a PATH, with s.Path before
 // what the backend searches, the variables that
 // name its directories, those of the backend, and s.Env, which may replace all
-// that are not reserved. It is an allow-list: of the server's own environment
+// that are not reserved; the backend's may not either. It is an allow-list: of the server's own environment
 // only TZ passes. Errors are of type [sandbox.SetupError].
 //
 // Python finds modules in the skill's directory, as on hosts that start
@@ -41,8 +41,7 @@ func (d Dirs) Start(s sandbox.Spec) string {
 // what the user has installed, for another Python perhaps.
 func Environ(s sandbox.Spec, searchPath string, backend map[string]string, at Dirs) ([]string, error) {
 	merged := map[string]string{
-		"HOME": at.Home, "TMPDIR": at.Tmp, "WORKSPACE": at.Workspace,
-		"PATH": extendPath(s.Path, searchPath), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PYTHONNOUSERSITE": "1",
+		"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PYTHONNOUSERSITE": "1",
 		// What a program wrote before it was killed is kept.
 		"PYTHONUNBUFFERED": "1",
 	}
@@ -50,6 +49,11 @@ func Environ(s sandbox.Spec, searchPath string, backend map[string]string, at Di
 		merged["TZ"] = zone
 	}
 	maps.Copy(merged, backend)
+	for _, name := range reservedEnv {
+		delete(merged, name)
+	}
+	merged["HOME"], merged["TMPDIR"], merged["WORKSPACE"] = at.Home, at.Tmp, at.Workspace
+	merged["PATH"] = extendPath(s.Path, searchPath)
 	modules := backend["PYTHONPATH"]
 	if len(s.Path) > 0 {
 		modules = ""

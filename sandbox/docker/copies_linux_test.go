@@ -158,7 +158,7 @@ func TestLostContainerIsTold(t *testing.T) {
 		},
 	}
 	result, err := backend.Run(t.Context(), spec)
-	if err != nil || result.Status != sandbox.Signaled || result.Signal != "SIGKILL" || !result.ChangesLost {
+	if err != nil || result.Status != sandbox.Lost || result.ExitCode != -1 || result.Signal != "" || !result.ChangesLost {
 		t.Errorf("%+v, %v", result, err)
 	}
 }

@@ -92,10 +92,12 @@ type Backend struct {
 	copying bool
 	// egress reports that containers can pass a listener of theirs.
 	egress bool
-	// programs are what the image brings.
-	programs programs
-	pool     *pool
-	overlays overlays
+	// programs are what the image brings, on its searchPath; env are its variables.
+	programs   programs
+	searchPath string
+	env        map[string]string
+	pool       *pool
+	overlays   overlays
 	// starts bounds how many containers are started at once.
 	starts chan struct{}
 	// ackTimeout is how long a container may take nothing of what it is sent

@@ -134,9 +134,9 @@ func (x *execution) Wait() (process.Ending, error) {
 	report, killed := x.end()
 	skipped, lost := x.closeFiles()
 	x.container.backend.pool.refill(x.container)
-	if report == nil { // the whole container was killed, by any
+	if report == nil { // the whole container was killed, by any, or its engine is gone
 		ending := reaper.Ending{Signal: "SIGKILL", Killed: killed}
-		return process.Ending{Ending: ending, ChangesLost: x.files != nil, Shared: x.shared}, nil
+		return process.Ending{Ending: ending, Lost: true, ChangesLost: x.files != nil, Shared: x.shared}, nil
 	}
 	if report.Errno != 0 {
 		return process.Ending{}, notStarted(report)

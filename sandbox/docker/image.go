@@ -1,9 +1,11 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -12,7 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 )
 
-// searchPath is the PATH of programs.
+// searchPath is the PATH of programs where the image has none.
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 var errForeignImage = errors.New("image without entry program")
@@ -28,7 +30,27 @@ func (b *Backend) findImage(ctx context.Context, options Options) error {
 		Runtime: options.Runtime, Healthcheck: found.Healthcheck,
 		Command: []string{protocol.Path}, Labels: b.labels,
 	}
+	b.env = parseEnv(found.Env)
+	b.searchPath = cmp.Or(b.env["PATH"], searchPath)
 	return err
+}
+
+// parseEnv returns the variables of an image. Of lists of directories only the
+// absolute ones are left: others would stand for where a program starts, where
+// others write.
+func parseEnv(list []string) map[string]string {
+	env := make(map[string]string, len(list))
+	for _, variable := range list {
+		name, value, _ := strings.Cut(variable, "=")
+		if strings.HasSuffix(name, "PATH") || name == "PERL5LIB" || name == "RUBYLIB" {
+			dirs := slices.DeleteFunc(strings.Split(value, ":"), func(dir string) bool { return !path.IsAbs(dir) })
+			if value = strings.Join(dirs, ":"); value == "" {
+				continue
+			}
+		}
+		env[name] = value
+	}
+	return env
 }
 
 // programs are the executables on PATH.

@@ -21,7 +21,7 @@ func (b *Backend) order(spec sandbox.Spec, by sharing) (protocol.Order, error) {
 	if err != nil {
 		return protocol.Order{}, err
 	}
-	env, err := command.Environ(spec, searchPath, nil, at)
+	env, err := command.Environ(spec, b.searchPath, b.env, at)
 	if err != nil {
 		return protocol.Order{}, err
 	}

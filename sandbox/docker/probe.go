@@ -59,7 +59,7 @@ func (b *Backend) probe(ctx context.Context) (err error) {
 	listed := output.NewStream(output.Config{Keep: listBytes, Limit: listBytes})
 	x, err := c.execute(protocol.Order{
 		Dir: path.Join(protocol.Workspace, marker),
-		Env: strings.Split(searchPath, ":"), Files: b.copying,
+		Env: strings.Split(b.searchPath, ":"), Files: b.copying,
 	}, spec, listed, io.Discard)
 	if err != nil {
 		return err

@@ -31,6 +31,8 @@ type Ending struct {
 	reaper.Ending
 	// OutOfMemory reports that the run had more memory than it may have.
 	OutOfMemory bool
+	// Lost reports that what ran it went away before it could tell how it ended.
+	Lost bool
 	// OverQuota reports that it was killed, where the program is, because its
 	// workspace held more than it may.
 	OverQuota bool
@@ -289,6 +291,8 @@ func verdict(ended Ending, cause error, exceeded bool) (status sandbox.Status, c
 		return sandbox.OutOfMemory, -1, ""
 	case ended.OverQuota:
 		return sandbox.QuotaExceeded, -1, ""
+	case ended.Lost && !ended.Killed:
+		return sandbox.Lost, -1, ""
 	case ended.Signal == "":
 		return sandbox.Exited, ended.Code, ""
 	case cause == nil || !ended.Killed:

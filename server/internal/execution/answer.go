@@ -24,7 +24,7 @@ import (
 var OutputSchema = json.RawMessage(`{
   "type": "object",
   "properties": {
-    "status": {"type": "string", "enum": ["exited", "signaled", "timeout", "output_limit", "out_of_memory", "quota_exceeded", "canceled", "declined"], "description": "How the program ended; declined where the user did not allow it to be run."},
+    "status": {"type": "string", "enum": ["exited", "signaled", "timeout", "output_limit", "out_of_memory", "quota_exceeded", "canceled", "lost", "declined"], "description": "How the program ended; lost where what ran it went away, and declined where the user did not allow it to be run."},
     "exitCode": {"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "0 to 255; null where the program did not exit by itself."},
     "signal": {"type": "string", "description": "The signal that ended it."},
     "stdout": {"type": "string"},
@@ -118,8 +118,8 @@ type ran struct {
 	result    sandbox.Result
 	shared    shares.Report
 	access    access.Report
-	// advice adds to what to do next where the run failed; longest says that no
-	// run may have more time.
+	// advice adds to what to do next where the run failed; longest says that the
+	// caller cannot give it more time.
 	advice  string
 	longest bool
 }
@@ -143,7 +143,7 @@ func answer(ws workspaces.Workspace, ran ran) *mcp.CallToolResult {
 		accessReport:     ran.access,
 	}
 	if result.Status == sandbox.TimedOut && ran.longest {
-		out.Error.Hint = "No run may have more time: ask for less work at once."
+		out.Error.Hint = "It may not have more time: ask for less work at once."
 	}
 	switch {
 	case out.Error == nil || ran.advice == "":
@@ -230,6 +230,9 @@ func endingFailure(result sandbox.Result) *failure.Failure {
 	case result.Status == sandbox.QuotaExceeded:
 		return failure.New(failure.WorkspaceFull, "Remove what is not needed, with another run in the same workspace.",
 			"killed because the workspace holds more than it may, or directories that cannot be looked into")
+	case result.Status == sandbox.Lost:
+		return failure.New(failure.ContainerError, "Part of its work may be done, and nothing says how much: look at the workspace and at what it was to reach, and run it again only if it may be done twice. If that fails with "+string(failure.SandboxUnavailable)+", tell the user that the container engine is gone.",
+			"the container was removed, or its engine stopped, before the program's end")
 	case result.Status == sandbox.Signaled:
 		return failure.New(failure.ExecutionFailed, "Read stderr.", "ended by signal %s", result.Signal)
 	case result.ExitCode != 0:

@@ -18,6 +18,7 @@ func TestLostChangesAreTold(t *testing.T) {
 	}{
 		{sandbox.Result{Status: sandbox.Exited, ChangesLost: true}, failure.ExecutionFailed, "exit code 0, but"},
 		{sandbox.Result{Status: sandbox.Exited, ExitCode: 7, ChangesLost: true}, failure.ExecutionFailed, "exit code 7;"},
+		{sandbox.Result{Status: sandbox.Lost, ExitCode: -1, ChangesLost: true}, failure.ContainerError, "before the program's end"},
 		{sandbox.Result{Status: sandbox.TimedOut, ExitCode: -1, ChangesLost: true}, failure.ExecutionTimeout, "killed after"},
 	} {
 		failure := runFailure(c.result)

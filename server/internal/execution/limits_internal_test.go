@@ -9,7 +9,7 @@ import (
 // What an operator says nothing of is bounded all the same.
 func TestLimitsByDefault(t *testing.T) {
 	t.Parallel()
-	want := Limits{Longest: defaultLongest, Limits: sandbox.Limits{
+	want := Limits{Longest: defaultLongest, Instructions: defaultInstructions, Limits: sandbox.Limits{
 		Timeout: sandbox.DefaultTimeout, WorkspaceBytes: sandbox.DefaultWorkspaceBytes, WorkspaceFiles: sandbox.DefaultWorkspaceFiles,
 	}}
 	for name, of := range map[string]LimitsOf{"none": nil, "zero": func(string) Limits { return Limits{} }} {

@@ -28,7 +28,7 @@ type prepared struct {
 	tools   []byte // the tools.json that a tool is from
 	spec    sandbox.Spec
 	request policy.Request
-	longest bool // no run of the skill may have more time
+	longest bool // its caller cannot give it more time
 }
 
 // digest is that of the skill's version, or empty.
@@ -90,7 +90,7 @@ func (r *Runner) prepare(ctx context.Context, p Program) (*prepared, error) {
 		}
 		limits := r.Limits.Of(p.Skill)
 		run.spec.Limits = limits.run(run.spec.Limits.Timeout)
-		run.longest = run.spec.Limits.Timeout == limits.Longest
+		run.longest = run.longest || p.Untimed || run.spec.Limits.Timeout == limits.Longest
 		run.request.InSkill = run.spec.InSkill
 		if r.Sandbox != nil {
 			run.request.SkillDir = r.Sandbox.Info().SkillDir

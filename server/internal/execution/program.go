@@ -27,6 +27,8 @@ type Program struct {
 	Cwd       string          `json:"cwd"`
 	Workspace string          `json:"workspace"`
 	TimeoutMs int             `json:"timeoutMs"`
+	// Untimed says that the caller has no TimeoutMs to give.
+	Untimed bool `json:"-"`
 	// Why is for the log alone.
 	Why string `json:"-"`
 }
@@ -117,7 +119,7 @@ func (run *prepared) planTool(p Program) (err error) {
 	run.spec.Stdin = input
 	// Nobody but its author knows how long the tool may take.
 	if limit := time.Duration(tool.TimeoutMs) * time.Millisecond; limit > 0 && (run.spec.Limits.Timeout == 0 || limit < run.spec.Limits.Timeout) {
-		run.spec.Limits.Timeout = limit
+		run.spec.Limits.Timeout, run.longest = limit, true
 	}
 	if tool.Cwd != "" {
 		run.spec.InSkill, run.spec.InProject = tool.Cwd == inSkill, false

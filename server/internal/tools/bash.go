@@ -31,7 +31,7 @@ func bash(runner *execution.Runner) Tool {
 	)
 	return newTool(definition, func(ctx context.Context, arguments bashArguments) (*mcp.CallToolResult, error) {
 		return runner.Run(ctx, execution.Program{
-			Skill: arguments.Name, Command: arguments.Command, Cwd: arguments.Cwd, Workspace: arguments.Workspace, Why: shownWhy(arguments.Description),
+			Skill: arguments.Name, Command: arguments.Command, Cwd: arguments.Cwd, Workspace: arguments.Workspace, Why: shownWhy(arguments.Description), Untimed: true,
 		})
 	})
 }

@@ -30,6 +30,7 @@ var (
 type Image struct {
 	ID          string
 	Labels      map[string]string
+	Env         []string
 	Healthcheck bool // it has a command that checks containers
 }
 
@@ -44,7 +45,7 @@ func (e *Engine) Image(ctx context.Context, name string) (Image, error) {
 	}
 	image := Image{ID: found.ID}
 	if found.Config != nil {
-		image.Labels = found.Config.Labels
+		image.Labels, image.Env = found.Config.Labels, found.Config.Env
 		image.Healthcheck = found.Config.Healthcheck != nil
 	}
 	return image, nil
