@@ -147,8 +147,8 @@ type ran struct {
 	Stderr    string `json:"stderr"`
 	Workspace string `json:"workspace"`
 	Artifacts []struct {
-		Path string `json:"path"`
-		URI  string `json:"uri"`
+		Path string `json:"filename"`
+		URI  string `json:"id"`
 	} `json:"artifacts"`
 	Sandbox struct {
 		Backend string `json:"backend"`

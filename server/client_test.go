@@ -211,8 +211,8 @@ type ran struct {
 	SkillDigest    string
 	Workspace      string
 	Artifacts      []struct {
-		Path, URI, MIMEType string
-		Size                int64
+		ID, Filename, MIMEType, Digest, Source string
+		Size                                   int64
 	}
 	ArtifactsOmitted int
 	Error            struct{ Code, Message, Hint string }

@@ -175,7 +175,8 @@ var unlisted = map[string]string{
 
 // testLists: no hostile skill costs another one its place in a list.
 func (h hostileSkills) testLists(t *testing.T) {
-	var names, uris, conforming []string
+	var names, conforming []string
+	uris := []string{"skills://problems"}
 	for _, skill := range h.skills() {
 		uri := resources.URI(skill, skill.Entry)
 		names, uris = append(names, skill.Name), append(uris, uri)

@@ -159,7 +159,7 @@ var runawayModes = map[string]struct {
 		}
 	}},
 	"links": {0, func(t *testing.T, run ran) {
-		if len(run.Artifacts) != 1 || run.Artifacts[0].Path != "real.txt" || run.ArtifactsOmitted != 4 {
+		if len(run.Artifacts) != 1 || run.Artifacts[0].Filename != "real.txt" || run.ArtifactsOmitted != 4 {
 			t.Errorf("links and a FIFO are artifacts: %+v, and %d not", run.Artifacts, run.ArtifactsOmitted)
 		}
 	}},

@@ -61,7 +61,7 @@ func (c *client) try(t *testing.T, name string, trials ...trial) {
 		run := c.exec(t, name, trial.arguments)
 		var artifacts []string
 		for _, artifact := range run.Artifacts {
-			artifacts = append(artifacts, artifact.Path)
+			artifacts = append(artifacts, artifact.Filename)
 		}
 		if run.exit() != trial.exit || !strings.Contains(run.Stdout, trial.stdout) || !strings.Contains(run.Stderr, trial.stderr) || !slices.Equal(artifacts, trial.artifacts) {
 			t.Errorf("%v: got %+v, want exit code %d, stdout with %q, stderr with %q and the artifacts %q",
@@ -89,18 +89,18 @@ func withStdin(arguments map[string]any, stdin string) map[string]any {
 func (c *client) artifact(t *testing.T, name string, run ran, path string) contents {
 	t.Helper()
 	for _, artifact := range run.Artifacts {
-		if artifact.Path != path {
+		if artifact.Filename != path {
 			continue
 		}
-		read, fault := c.readURI(t, artifact.URI)
+		read, fault := c.readURI(t, artifact.ID)
 		if fault != nil {
-			t.Fatalf("%s: %+v", artifact.URI, *fault)
+			t.Fatalf("%s: %+v", artifact.ID, *fault)
 		}
 		if read.MIMEType != artifact.MIMEType && artifact.MIMEType != "" {
 			t.Errorf("%s is linked as %s, and read as %s", path, artifact.MIMEType, read.MIMEType)
 		}
-		if a := c.readFile(t, name, artifact.URI); a.IsError || read.Text != "" && a.text() != read.Text {
-			t.Errorf("readResource of %s: %s", artifact.URI, a.text())
+		if a := c.readFile(t, name, artifact.ID); a.IsError || read.Text != "" && a.text() != read.Text {
+			t.Errorf("readResource of %s: %s", artifact.ID, a.text())
 		}
 		return read
 	}

@@ -20,8 +20,8 @@ type ran struct {
 	Stderr    string `json:"stderr"`
 	Workspace string `json:"workspace"`
 	Artifacts []struct {
-		Path     string `json:"path"`
-		URI      string `json:"uri"`
+		Path     string `json:"filename"`
+		URI      string `json:"id"`
 		Size     int64  `json:"size"`
 		MIMEType string `json:"mimeType"`
 	} `json:"artifacts"`

@@ -9,7 +9,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
-	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/access"
@@ -40,14 +39,7 @@ var OutputSchema = json.RawMessage(`{
       "rule": {"type": "string", "description": "The setting by which the user is asked."},
       "notice": {"type": "string", "description": "What to do next where it was not allowed."}
     }, "required": ["answer", "rule"]},
-    "artifacts": {"type": "array", "description": "Files that the run made or changed.", "items": {
-      "type": "object",
-      "properties": {
-        "path": {"type": "string"}, "uri": {"type": "string"}, "size": {"type": "integer"}, "mimeType": {"type": "string"},
-        "digest": {"type": "string", "description": "sha256: and the hash in hexadecimal; absent for very large files."}
-      },
-      "required": ["path", "uri", "size", "mimeType"]
-    }},
+    "artifacts": {"type": "array", "description": "Files that the run made or changed.", "items": ` + workspace.FileSchema + `},
     "artifactsOmitted": {"type": "integer", "description": "How many more there were: beyond the limit, links, special files."},
     "leftBehind": {"type": "array", "items": {"type": "string"}, "description": "Names of processes that still ran when the program had ended, and were ended then: what they offered is gone."},
     "leftBehindOmitted": {"type": "integer", "description": "How many more of them there were."},
@@ -75,7 +67,7 @@ type output struct {
 	SkillDigest      string           `json:"skillDigest,omitempty"`
 	Workspace        string           `json:"workspace"`
 	Approval         *approvalInfo    `json:"approval,omitempty"`
-	Artifacts        []artifact       `json:"artifacts"`
+	Artifacts        []workspace.File `json:"artifacts"`
 	ArtifactsOmitted int              `json:"artifactsOmitted,omitempty"`
 	LeftBehind       []string         `json:"leftBehind,omitempty"`
 	LeftOmitted      int              `json:"leftBehindOmitted,omitempty"`
@@ -93,14 +85,6 @@ type (
 	sharesReport = shares.Report
 	accessReport = access.Report
 )
-
-type artifact struct {
-	Path     string `json:"path"`
-	URI      string `json:"uri"`
-	Size     int64  `json:"size"`
-	MIMEType string `json:"mimeType"`
-	Digest   string `json:"digest,omitempty"`
-}
 
 type sandboxInfo struct {
 	Backend string `json:"backend"`
@@ -134,7 +118,7 @@ func answer(ws workspaces.Workspace, ran ran) *mcp.CallToolResult {
 		SkillDigest:      ran.digest,
 		Workspace:        ws.Handle,
 		Approval:         approvalOf(ran.approval),
-		Artifacts:        []artifact{},
+		Artifacts:        []workspace.File{},
 		ArtifactsOmitted: result.ArtifactsOmitted,
 		LeftOmitted:      result.LeftBehindOmitted,
 		Sandbox:          sandboxInfo{result.Info.Backend, result.Info.Tier, result.Info.Notice},
@@ -161,13 +145,7 @@ func answer(ws workspaces.Workspace, ran ran) *mcp.CallToolResult {
 	out.Stdout, out.StdoutFile = streamText(ws, result.Stdout)
 	out.Stderr, out.StderrFile = streamText(ws, result.Stderr)
 	for _, file := range result.Artifacts {
-		out.Artifacts = append(out.Artifacts, artifact{
-			Path:     strings.ToValidUTF8(file.Path, "\uFFFD"),
-			URI:      workspace.URI(ws.Handle, file.Path),
-			Size:     file.Size,
-			MIMEType: contained.TypeByName(file.Path),
-			Digest:   file.Digest,
-		})
+		out.Artifacts = append(out.Artifacts, workspace.NewFile(ws.Handle, file.Path, file.Size, file.Digest))
 	}
 	told := &mcp.CallToolResult{
 		Content:           []mcp.Content{mcp.NewTextContent(out.text())},
@@ -178,7 +156,7 @@ func answer(ws workspaces.Workspace, ran ran) *mcp.CallToolResult {
 		out.Error.Mark(told)
 	}
 	for _, file := range out.Artifacts {
-		link := mcp.NewResourceLink(file.URI, file.Path, "Made by this run, "+display.Size(file.Size), file.MIMEType)
+		link := mcp.NewResourceLink(file.ID, file.Filename, "Made by this run, "+display.Size(file.Size), file.MIMEType)
 		told.Content = append(told.Content, link)
 	}
 	return told
@@ -279,7 +257,7 @@ func (o output) text() string {
 		}
 	}
 	for _, file := range o.Artifacts {
-		fmt.Fprintf(&text, "artifact: %s (%s) %s\n", display.Path(file.Path), display.Size(file.Size), file.URI)
+		fmt.Fprintf(&text, "artifact: %s (%s) %s\n", display.Path(file.Filename), display.Size(file.Size), file.ID)
 	}
 	if o.ArtifactsOmitted > 0 {
 		fmt.Fprintf(&text, "artifacts not listed: %d\n", o.ArtifactsOmitted)

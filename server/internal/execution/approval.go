@@ -11,6 +11,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
 // statusDeclined is that of a run which the user did not allow.
@@ -33,10 +34,10 @@ func approvalOf(a consent.Answer) *approvalInfo {
 
 // declinedAnswer is that of a run that the user did not allow: nothing went
 // wrong, and nothing has run.
-func (r *Runner) declinedAnswer(declined *consent.Declined, digest, workspace string) *mcp.CallToolResult {
+func (r *Runner) declinedAnswer(declined *consent.Declined, digest, handle string) *mcp.CallToolResult {
 	info := r.Sandbox.Info()
 	out := output{
-		Status: statusDeclined, SkillDigest: digest, Workspace: workspace, Artifacts: []artifact{},
+		Status: statusDeclined, SkillDigest: digest, Workspace: handle, Artifacts: []workspace.File{},
 		Approval: approvalOf(declined.Answer),
 		Sandbox:  sandboxInfo{info.Backend, info.Tier, info.Notice},
 	}

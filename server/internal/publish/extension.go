@@ -6,16 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
-	"slices"
-	"sort"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/resources"
-	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/recorder"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
@@ -208,70 +204,6 @@ func newEntry(skill *catalog.Skill, files []resources.File) skillEntry {
 		entry.Resources = append(entry.Resources, skillFile{resources.URI(skill, file.Path), file.Digest, file.Size})
 	}
 	return entry
-}
-
-// readDirectory serves resources/directory/read: the direct children that may
-// be read.
-func (p *Publisher) readDirectory(ctx context.Context, params pageParams) (any, error) {
-	after, err := decodeCursor(params.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	skill, entries, err := p.children(ctx, params.URI)
-	if err != nil {
-		return nil, err
-	}
-	entries = entries[sort.Search(len(entries), func(i int) bool { return entries[i].Path > after }):]
-	result := struct {
-		Resources  []mcp.Resource `json:"resources"`
-		NextCursor mcp.Cursor     `json:"nextCursor,omitempty"`
-	}{Resources: []mcp.Resource{}}
-	if len(entries) > maxListedChildren {
-		entries = entries[:maxListedChildren]
-		result.NextCursor = encodeCursor(entries[maxListedChildren-1].Path)
-	}
-	for _, entry := range entries {
-		result.Resources = append(result.Resources, childResource(skill, entry))
-	}
-	return result, nil
-}
-
-// children returns the children of a directory that may be read.
-func (p *Publisher) children(ctx context.Context, uri string) (*catalog.Skill, []contained.Entry, error) {
-	skill, name, err := p.Skills.Resolve(ctx, uri)
-	if err != nil {
-		return nil, nil, err
-	}
-	skills.Note(ctx, skill)
-	dir, err := skills.Open(skill)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer dir.Close()
-	entries, more, err := dir.List(name, 1)
-	if err != nil {
-		return nil, nil, err
-	}
-	if more {
-		return nil, nil, failure.New(failure.TooLarge, "Read files by their URIs.", "the directory has more than %d entries", contained.MaxEntries)
-	}
-	readable := p.Skills.Readable(skill)
-	entries = slices.DeleteFunc(entries, func(entry contained.Entry) bool { return !readable(entry.Path) })
-	if len(entries) == 0 && name != "." {
-		err = p.Skills.PermitRead(ctx, skill, name)
-	}
-	return skill, entries, err
-}
-
-func childResource(skill *catalog.Skill, entry contained.Entry) mcp.Resource {
-	if entry.Path == skill.Entry {
-		return skillResource(skill)
-	}
-	child := mcp.NewResource(resources.URI(skill, entry.Path), path.Base(entry.Path), mcp.WithMIMEType(entry.MIME))
-	if !entry.Dir {
-		child.Size = &entry.Size
-	}
-	return child
 }
 
 func encodeCursor(last string) mcp.Cursor {

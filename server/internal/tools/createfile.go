@@ -66,7 +66,7 @@ func (f *workspaceFiles) create(ctx context.Context, arguments createArguments) 
 	if lines == 1 {
 		noun = "line"
 	}
-	return t.answer(ws, fmt.Sprintf("%s %s (%d %s, %s).\n", verb, display.Path(t.shown()), lines, noun, display.Size(int64(size))), report), nil
+	return t.answer(ws, fmt.Sprintf("%s %s (%d %s, %s).\n", verb, display.Path(t.shown()), lines, noun, display.Size(int64(size))), []byte(arguments.FileText), report), nil
 }
 
 // put writes a file of these bytes.

@@ -86,7 +86,7 @@ func (r reader) read(ctx context.Context, arguments readArguments) (*mcp.CallToo
 		return nil, err
 	}
 	defer dir.Close()
-	return r.readPath(ctx, dir, file, linked{file, resources.URI(skill, file), "$SKILL_DIR/" + file}, arguments)
+	return r.readPath(ctx, dir, file, linked{path: file, uri: resources.URI(skill, file), seen: "$SKILL_DIR/" + file}, arguments)
 }
 
 // readArtifact reads a file that a program left in a workspace.
@@ -96,11 +96,14 @@ func (r reader) readArtifact(ctx context.Context, skill *catalog.Skill, argument
 		return nil, err
 	}
 	defer dir.Close()
-	_, named, _ := workspace.ParseURI(arguments.Path) // it was parsed before
+	handle, named, _ := workspace.ParseURI(arguments.Path) // it was parsed before
 	if err := r.skills.Permit(ctx, skill, policy.Request{Op: policy.OpRead, Path: named}); err != nil {
 		return nil, err
 	}
-	return r.readPath(ctx, dir, file, linked{arguments.Path, arguments.Path, "$WORKSPACE/" + file}, arguments)
+	if named != file {
+		handle = "" // a saved output, or what is no file of programs
+	}
+	return r.readPath(ctx, dir, file, linked{path: arguments.Path, uri: arguments.Path, handle: handle, seen: "$WORKSPACE/" + file}, arguments)
 }
 
 // readChanges reads what programs changed in the user's directories and is not
@@ -114,7 +117,7 @@ func (r reader) readChanges(ctx context.Context, arguments readArguments) (*mcp.
 		return r.diffPage(content.Diff, arguments), nil
 	}
 	defer content.Dir.Close()
-	return r.readPath(ctx, content.Dir, content.File, linked{arguments.Path, arguments.Path, content.File}, arguments)
+	return r.readPath(ctx, content.Dir, content.File, linked{path: arguments.Path, uri: arguments.Path, seen: content.File}, arguments)
 }
 
 // diffPage returns a page of a diff.
@@ -140,6 +143,8 @@ type linked struct {
 	// was asked for.
 	path string
 	uri  string
+	// handle is that of the workspace whose own files it is among, or empty.
+	handle string
 	// seen is its path as a shell command has it.
 	seen string
 }
@@ -152,7 +157,7 @@ func (r reader) readPath(ctx context.Context, dir *contained.Dir, file string, a
 	}
 	defer opened.Close()
 	if opened.IsDir() {
-		return listDirectory(opened, file, at)
+		return listDirectory(dir, file, opened, at)
 	}
 	content, err := opened.Read(contained.Range{Offset: arguments.Offset, Length: arguments.Length, Limit: maxTextPageBytes})
 	if err != nil {
@@ -267,12 +272,16 @@ func (r reader) binaryLink(content contained.Content, at linked) *mcp.CallToolRe
 }
 
 // listDirectory lists a directory, as deep as listings for models go.
-func listDirectory(dir *contained.File, file string, at linked) (*mcp.CallToolResult, error) {
-	entries, more, err := dir.List(skills.ListDepth)
+func listDirectory(dir *contained.Dir, file string, opened *contained.File, at linked) (*mcp.CallToolResult, error) {
+	entries, more, err := opened.List(skills.ListDepth)
 	if err != nil {
 		return nil, err
 	}
-	return readMeta{path: at.path, mime: contained.DirectoryType, truncated: more}.mark(listing(file, entries, more)), nil
+	result := readMeta{path: at.path, mime: contained.DirectoryType, truncated: more}.mark(listing(file, entries, more))
+	if at.handle != "" {
+		result.Meta.AdditionalFields["files"] = workspace.Files(dir, at.handle, entries)
+	}
+	return result, nil
 }
 
 // listLevels lists a directory and what is below it, so many levels deep.

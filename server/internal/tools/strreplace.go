@@ -71,7 +71,7 @@ func (f *workspaceFiles) replace(ctx context.Context, arguments replaceArguments
 		return nil, err
 	}
 	f.skills.Log.Info("file written", "tool", "str_replace", "skill", arguments.Name, "why", shownWhy(arguments.Description))
-	return t.answer(ws, edit.shown(f.runner.Redact), report), nil
+	return t.answer(ws, edit.shown(f.runner.Redact), []byte(edit.text), report), nil
 }
 
 // edit replaces a text in a file that is there.

@@ -29,7 +29,7 @@ type answer struct {
 	StderrFile string `json:"stderrFile"`
 	DurationMs int64  `json:"durationMs"`
 	Artifacts  []struct {
-		Path string `json:"path"`
+		Path string `json:"filename"`
 	} `json:"artifacts"`
 	ArtifactsOmitted int `json:"artifactsOmitted"`
 	Error            *struct {
