@@ -73,7 +73,7 @@ func (c *candidate) load(old *candidate, strict bool) {
 	}
 	if c.skill != nil {
 		c.skill.Dir, c.skill.Archive, c.skill.Entry, c.skill.Root, c.skill.HasTools = c.path, c.archive, c.entry, c.root, c.hasTools
-		c.skill.Withheld, c.skill.read, c.skill.problems = c.withheld, read, r.Problems
+		c.skill.Withheld, c.skill.shown, c.skill.read, c.skill.problems = c.withheld, c.shown, read, r.Problems
 	} else if old != nil && old.skill != nil && old.root == c.root && old.prefix == c.prefix {
 		c.keep(old.skill, r)
 	}

@@ -45,6 +45,22 @@ func ParseDocument(file string, data []byte) (Document, []Problem) {
 	return doc, r.Problems
 }
 
+// KeyPosition returns where in an entry document the first of these keys is that
+// the frontmatter has, or 1 and 1.
+func KeyPosition(data []byte, keys ...string) (line, column int) {
+	r := &problem.Report{}
+	p := frontmatter.Split(r, data, true)
+	m, _ := frontmatter.Decode(r, p.YAML, p.Line)
+	for _, key := range keys {
+		for _, field := range m.Fields {
+			if field.Key == key {
+				return field.At.Line, field.At.Column
+			}
+		}
+	}
+	return 1, 1
+}
+
 func reportBody(r *problem.Report, at problem.Position) {
 	r.Add("body-encoding", at, "the text after the frontmatter is not UTF-8")
 }

@@ -22,3 +22,6 @@ type Rule = problem.Rule
 // Rules returns every rule, in the order of the documentation. The caller may
 // change the slice.
 func Rules() []Rule { return problem.Rules() }
+
+// CompareProblems orders problems by file, position, rule and message.
+func CompareProblems(a, b Problem) int { return problem.Compare(a, b) }

@@ -55,6 +55,7 @@ type Skill struct {
 	// not read at scan.
 	HasTools bool
 
+	shown    string // see Shown
 	read     reading
 	problems []Problem // of the entry document as it was read
 	// keptFor is what the entry document reads by now, where that cannot be
@@ -64,6 +65,10 @@ type Skill struct {
 
 // Place returns where its user has the skill: its directory, or its archive.
 func (s *Skill) Place() string { return cmp.Or(s.Archive, s.Dir) }
+
+// Shown returns the path of its directory as problems have it: of one in an
+// archive, that of the archive and the path in there.
+func (s *Skill) Shown() string { return cmp.Or(s.shown, s.Dir) }
 
 // Problems returns what is at fault in the entry document that the skill was read
 // from, and did not keep it from being published. The caller must not change

@@ -1,6 +1,7 @@
 package frontmatter
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"os/exec"
@@ -50,6 +51,42 @@ func TestVerdictsAreTheReferenceValidators(t *testing.T) {
 	}
 }
 
+// ourVerdicts returns for each document below root a rule by which it is not valid,
+// or nothing.
+func ourVerdicts(t *testing.T, root string, n int) []string {
+	t.Helper()
+	said, err := output(t.Context(), program.Home(t), nil, program.Binary(t), "validate", "--json", root)
+	if faulty, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || faulty.ExitCode() != 1) {
+		t.Fatal(err)
+	}
+	var report struct {
+		Skills []struct {
+			Path  string
+			Valid bool
+		}
+		Problems []struct{ Severity, File, Rule string }
+	}
+	if err := json.Unmarshal(said, &report); err != nil || len(report.Skills) != n {
+		t.Fatalf("validate --json has %d skills of %d: %v", len(report.Skills), n, err)
+	}
+	rules := map[string]string{}
+	for _, p := range report.Problems {
+		if p.Severity == "error" {
+			rules[p.File] = p.Rule
+		}
+	}
+	verdicts := make([]string, n)
+	for i, skill := range report.Skills { // sorted by path
+		if filepath.Base(filepath.Dir(skill.Path)) != directory(i) {
+			t.Fatalf("validate --json has %s where %s belongs", skill.Path, directory(i))
+		}
+		if !skill.Valid {
+			verdicts[i] = cmp.Or(rules[skill.Path], "no error that was told")
+		}
+	}
+	return verdicts
+}
+
 // TestVerdictsOnGeneratedDocuments compares the verdicts on all that the readers
 // of YAML are asked about.
 func TestVerdictsOnGeneratedDocuments(t *testing.T) {
@@ -63,21 +100,10 @@ func TestVerdictsOnGeneratedDocuments(t *testing.T) {
 		dirs[i] = filepath.Join(root, directory(i))
 	}
 	refusals := referenceRefusals(t, dirs)
-	said, err := output(t.Context(), program.Home(t), nil, program.Binary(t), "list", "--strict", "--json", root)
-	if faulty, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || faulty.ExitCode() != 1) {
-		t.Fatal(err)
-	}
-	var listed listing
-	if err := json.Unmarshal(said, &listed); err != nil {
-		t.Fatal(err)
-	}
-	ours, err := listed.outcomes(len(documents))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ours := ourVerdicts(t, root, len(documents))
 	used := make([]int, len(intendedVerdicts))
 	for i, d := range documents {
-		verdict := verdictOn{document: d, ours: ours[i].refusal, theirs: refusals[i]}
+		verdict := verdictOn{document: d, ours: ours[i], theirs: refusals[i]}
 		if (verdict.ours == "") == (len(verdict.theirs) == 0) {
 			continue
 		}

@@ -71,7 +71,17 @@ func (l Listing) Text(out io.Writer) error {
 
 // WriteProblem writes one problem for people.
 func WriteProblem(text *strings.Builder, problem catalog.Problem) {
-	fmt.Fprintf(text, "\n%s: %s: %s [%s]\n", terminal.Printable(position(problem)), problem.Severity, terminal.Printable(problem.Message), problem.Rule)
+	WriteStyled(text, problem, func(_ terminal.Style, text string) string { return text })
+}
+
+// WriteStyled writes one problem for people with what makes its parts stand out.
+func WriteStyled(text *strings.Builder, problem catalog.Problem, styled func(terminal.Style, string) string) {
+	severity := terminal.Warning
+	if problem.Severity == catalog.Error {
+		severity = terminal.Fault
+	}
+	fmt.Fprintf(text, "\n%s: %s: %s [%s]\n", styled(terminal.Strong, terminal.Printable(position(problem))), styled(severity, problem.Severity.String()),
+		terminal.Printable(problem.Message), problem.Rule)
 	if problem.Hint != "" {
 		fmt.Fprintf(text, "    %s\n", problem.Hint)
 	}

@@ -13,18 +13,22 @@ import (
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
-// allProblems adds to the scan's problems what a scan does not look for: what
-// is odd about allowed-tools, skills that the Skills extension does not list,
-// and faulty tools.
+// allProblems adds to the scan's problems what a scan does not look for.
 func allProblems(ctx context.Context, snapshot *catalog.Snapshot) []catalog.Problem {
-	problems := slices.Clone(snapshot.Problems())
+	return append(slices.Clone(snapshot.Problems()), Beyond(ctx, snapshot)...)
+}
+
+// Beyond returns the problems of skills that a scan does not look for: what is odd
+// about allowed-tools, what the Skills extension does not list, and faulty tools.
+func Beyond(ctx context.Context, snapshot *catalog.Snapshot) (problems []catalog.Problem) {
 	for _, skill := range snapshot.Skills() {
 		if limit, ok := errors.AsType[*resources.LimitError](resources.CheckLimits(ctx, skill)); ok {
-			problems = append(problems, problemOf(skill, "extension-limit", skill.Dir,
+			problems = append(problems, problemOf(skill, "extension-limit", skill.Shown(),
 				limit.Error()+", the limit of the Skills extension (SEP-2640), so skills/list leaves it out"))
 		} else if fault := server.EntryFault(skill); fault != "" {
-			problems = append(problems, problemOf(skill, "extension-entry", filepath.Join(skill.Dir, skill.Entry),
+			problems = append(problems, problemOf(skill, "extension-entry", filepath.Join(skill.Shown(), skill.Entry),
 				fault+", so skills/list leaves it out: some clients would refuse the listing of all"))
+			problems[len(problems)-1].Line, problems[len(problems)-1].Column = 1, 1 // the frontmatter
 		}
 		problems = append(problems, grantProblems(skill)...)
 		if skill.HasTools {
@@ -37,7 +41,7 @@ func allProblems(ctx context.Context, snapshot *catalog.Snapshot) []catalog.Prob
 // grantProblems returns the entries of a skill's allowed-tools that grant nothing,
 // and those that grant more than they seem to.
 func grantProblems(skill *catalog.Skill) (problems []catalog.Problem) {
-	file := filepath.Join(skill.Dir, skill.Entry)
+	file := filepath.Join(skill.Shown(), skill.Entry)
 	grants, faults := policy.Parse(skill.AllowedTools)
 	for _, fault := range faults {
 		problems = append(problems, problemOf(skill, "allowed-tools-entry", file, fault.Error()))
@@ -45,7 +49,27 @@ func grantProblems(skill *catalog.Skill) (problems []catalog.Problem) {
 	for _, entry := range grants.AnyProgram() {
 		problems = append(problems, problemOf(skill, "allowed-tools-any", file, entry+" grants any program, since this one runs others or text"))
 	}
+	if problems != nil {
+		locate(problems, skill)
+	}
 	return problems
+}
+
+// locate says where the allowed-tools of a skill are.
+func locate(problems []catalog.Problem, skill *catalog.Skill) {
+	dir, err := resources.OpenSkill(skill)
+	if err != nil {
+		return // it went away since the scan
+	}
+	defer dir.Close()
+	entry, err := dir.ReadAll(skill.Entry, 0)
+	if err != nil {
+		return
+	}
+	line, column := catalog.KeyPosition(entry.Data, "allowed-tools", "allowed_tools")
+	for i := range problems {
+		problems[i].Line, problems[i].Column = line, column
+	}
 }
 
 // toolProblems returns what is wrong with a skill's tools.json.
@@ -55,7 +79,7 @@ func toolProblems(skill *catalog.Skill) []catalog.Problem {
 		return nil // it went away since the scan
 	}
 	defer dir.Close()
-	file := filepath.Join(skill.Dir, "tools.json")
+	file := filepath.Join(skill.Shown(), "tools.json")
 	content, err := dir.ReadAll("tools.json", 0)
 	if refused, ok := errors.AsType[*contained.Error](err); ok {
 		return []catalog.Problem{problemOf(skill, "tools-unreadable", file, refused.Message)}
