@@ -136,6 +136,11 @@ type Limits struct {
 	// [DefaultMemoryBytes]. A backend that cannot bound the sum bounds each
 	// process, and says so in [Info].
 	MemoryBytes int64
+	// MilliCPUs is how much processor time all processes of the run may have
+	// together, in thousandths of a processor; as much as there is or more is no
+	// bound. Default [DefaultMilliCPUs]. A backend that cannot bound it says so in
+	// [Info].
+	MilliCPUs int
 	// Processes is how many processes and threads the run may have. Default
 	// [DefaultProcesses].
 	Processes int
@@ -163,6 +168,7 @@ const (
 	DefaultOutputBytes    = 32 << 10
 	DefaultSpillBytes     = 16 << 20
 	DefaultMemoryBytes    = 2 << 30
+	DefaultMilliCPUs      = 4000
 	DefaultProcesses      = 256
 	DefaultFileBytes      = 1 << 30
 	DefaultOpenFiles      = 4096

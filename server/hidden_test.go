@@ -109,7 +109,7 @@ func normal(answer string) string {
 	answer = regexp.MustCompile(`"id":"?[0-9]+"?,?`).ReplaceAllString(answer, "")
 	answer = regexp.MustCompile(`"(ID|lastModified)":"[^"]*",?`).ReplaceAllString(answer, "")
 	answer = regexp.MustCompile(`ws-[0-9a-f]{32}`).ReplaceAllString(answer, "WORKSPACE")
-	return regexp.MustCompile(`\b[0-9]+ ms\b|"durationMs":[0-9]+`).ReplaceAllString(answer, "TIME")
+	return regexp.MustCompile(`\b[0-9]+ ms\b|"(?:duration|cpu)Ms":[0-9]+`).ReplaceAllString(answer, "TIME")
 }
 
 // TestHiddenSkillChanges: clients hear of nothing that becomes of a hidden

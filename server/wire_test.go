@@ -271,7 +271,7 @@ func (p *player) await(wanted func(message) bool) {
 
 var (
 	handlePattern   = regexp.MustCompile(`ws-[0-9a-z]{20,}`)
-	durationPattern = regexp.MustCompile(`("durationMs": |killed after |, )\d+( ms\b|,)`)
+	durationPattern = regexp.MustCompile(`("durationMs": |"cpuMs": |killed after |, )\d+( ms\b|,)`)
 	// What yes printed until it was killed, and where the whole of it is.
 	yesPattern   = regexp.MustCompile(`(?:y\\n){20,}`)
 	gapPattern   = regexp.MustCompile(`\d+ bytes left out`)

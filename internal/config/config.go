@@ -122,6 +122,9 @@ type Limits struct {
 	Output, Spill int64
 	// Memory is how much all processes may use together, in bytes.
 	Memory int64
+	// MilliCPUs is how much processor time they may have together, in thousandths
+	// of a processor.
+	MilliCPUs int
 	// Processes is how many processes and threads there may be.
 	Processes int
 	// FileSize is the size of the largest file that may be written, in bytes.
@@ -221,7 +224,7 @@ func Default() Config {
 		AllowedTools: "enforce",
 		Sandbox:      Sandbox{Backend: Auto, Docker: Docker{Image: "skills-mcp/sandbox:latest"}},
 		Limits: Limits{
-			Timeout: time.Minute, MaxTimeout: 10 * time.Minute, Output: 32 << 10, Spill: 16 << 20, Memory: 2 << 30, Processes: 256,
+			Timeout: time.Minute, MaxTimeout: 10 * time.Minute, Output: 32 << 10, Spill: 16 << 20, Memory: 2 << 30, MilliCPUs: 4000, Processes: 256,
 			FileSize: 1 << 30, OpenFiles: 4096, WorkspaceSize: 2 << 30, WorkspaceFiles: 50_000,
 			Instructions: 200_000,
 		},
@@ -272,6 +275,7 @@ func (l Limits) within(bounds Limits) Limits {
 	bound(&l.Output, bounds.Output)
 	bound(&l.Spill, bounds.Spill)
 	bound(&l.Memory, bounds.Memory)
+	bound(&l.MilliCPUs, bounds.MilliCPUs)
 	bound(&l.Processes, bounds.Processes)
 	bound(&l.FileSize, bounds.FileSize)
 	bound(&l.OpenFiles, bounds.OpenFiles)

@@ -37,7 +37,7 @@ func keys(c *Config) group {
 		{name: "toolsets", env: "TOOLSETS", flag: true, value: words(&c.Toolsets, "workspace"), doc: "Further tools."},
 		{name: "allowedTools", env: "ALLOWED_TOOLS", flag: true, value: choice(&c.AllowedTools, "log", "enforce"), narrows: narrowsLater, doc: "How skills' `allowed-tools` are taken; with `log`, what is not listed is allowed, and logged."},
 		{name: "sandbox", value: sandboxKeys(&c.Sandbox), doc: "What runs programs."},
-		{name: "limits", value: limitKeys(&c.Limits), doc: "What one run may use, and one activation show."},
+		{name: "limits", value: limitKeys(&c.Limits, true), doc: "What one run may use, and one activation show."},
 		{name: "workspaces", value: workspaceKeys(&c.Workspaces), doc: "The directories that programs write to."},
 		{name: "project", value: projectKeys(&c.Project), doc: "What programs see of your own files."},
 		{name: "approval", value: approvalKeys(&c.Approval, "APPROVAL"), doc: "What you are asked for."},
@@ -61,15 +61,17 @@ func sandboxKeys(s *Sandbox) group {
 	}
 }
 
-func limitKeys(l *Limits) group {
+// limitKeys are those of all skills, which have flags, or of one.
+func limitKeys(l *Limits, flags bool) group {
 	const most = 24 * time.Hour
 	const most64 = int64(1) << 50
 	return group{
-		{name: "timeout", env: "LIMITS_TIMEOUT", value: duration(&l.Timeout, time.Second, most), narrows: narrowsSmaller, doc: "How long a run may take that asks for no time of its own; never more than `maxTimeout`."},
+		{name: "timeout", env: "LIMITS_TIMEOUT", flag: flags, as: "timeout", value: duration(&l.Timeout, time.Second, most), narrows: narrowsSmaller, doc: "How long a run may take that asks for no time of its own; never more than `maxTimeout`."},
 		{name: "maxTimeout", env: "LIMITS_MAX_TIMEOUT", value: duration(&l.MaxTimeout, time.Second, most), narrows: narrowsSmaller, doc: "How long any run may take."},
 		{name: "output", env: "LIMITS_OUTPUT", value: size(&l.Output, 1<<10, 1<<30), narrows: narrowsSmaller, doc: "How much of each stream a result keeps."},
 		{name: "spill", env: "LIMITS_SPILL", value: size(&l.Spill, 1<<10, most64), narrows: narrowsSmaller, doc: "How much a run may write to each stream before it is killed."},
-		{name: "memory", env: "LIMITS_MEMORY", value: size(&l.Memory, 16<<20, most64), narrows: narrowsSmaller, doc: "Memory of all processes of a run together."},
+		{name: "memory", env: "LIMITS_MEMORY", flag: flags, as: "memory", value: size(&l.Memory, 16<<20, most64), narrows: narrowsSmaller, doc: "Memory of all processes of a run together."},
+		{name: "cpus", env: "LIMITS_CPUS", flag: flags, as: "cpus", value: thousandths(&l.MilliCPUs, 10, 1024_000), narrows: narrowsSmaller, doc: "Processors that all processes of a run together may keep busy; as many as there are or more is no bound."},
 		{name: "processes", env: "LIMITS_PROCESSES", value: integer(&l.Processes, 4, 1<<20), narrows: narrowsSmaller, doc: "Processes and threads of a run."},
 		{name: "fileSize", env: "LIMITS_FILE_SIZE", value: size(&l.FileSize, 1<<10, most64), narrows: narrowsSmaller, doc: "The largest file that a run may write."},
 		{name: "openFiles", env: "LIMITS_OPEN_FILES", value: integer(&l.OpenFiles, 32, 1<<20), narrows: narrowsSmaller, doc: "Files that a process may have open."},
@@ -133,7 +135,7 @@ func logKeys(l *Log) group {
 
 // skillKeys are those of a section of one skill.
 func skillKeys(s *Skill) group {
-	limits := limitKeys(&s.Limits)
+	limits := limitKeys(&s.Limits, false)
 	for i := range limits {
 		limits[i].env = ""
 	}

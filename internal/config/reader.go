@@ -127,7 +127,7 @@ func kindOf(n *yaml.Node) string {
 	switch n.ShortTag() {
 	case "!!null":
 		return "empty"
-	case tagInteger, "!!float":
+	case tagInteger, tagFloat:
 		return "a number"
 	case tagBoolean:
 		return "true or false"

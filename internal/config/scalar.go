@@ -87,6 +87,32 @@ func integer(to *int, least, most int) value {
 	}
 }
 
+// thousandths is a number such as 1.5, read as so many thousandths.
+func thousandths(to *int, least, most int) value {
+	return scalar[int]{
+		to: to, tags: []string{tagInteger, tagFloat},
+		parse: func(text string) (int, error) {
+			whole, part, _ := strings.Cut(text, ".")
+			n, err := strconv.Atoi(whole + (part + "000")[:3])
+			switch {
+			case err != nil || !thousandthsPattern.MatchString(text):
+				return 0, fmt.Errorf("%s is no number such as 2 or 0.5, with at most three places", quoted(text))
+			case n < least || n > most:
+				return 0, fmt.Errorf("%s is not from %s to %s", text, formatThousandths(least), formatThousandths(most))
+			}
+			return n, nil
+		},
+		format: formatThousandths,
+		means:  fmt.Sprintf("%s to %s", formatThousandths(least), formatThousandths(most)),
+		json:   object{"type": "number", "minimum": float64(least) / 1000, "maximum": float64(most) / 1000, "multipleOf": 0.001},
+		wider:  func(value, than int) bool { return value > than },
+	}
+}
+
+var thousandthsPattern = regexp.MustCompile(`^(0|[1-9][0-9]{0,6})(\.[0-9]{1,3})?$`)
+
+func formatThousandths(n int) string { return strconv.FormatFloat(float64(n)/1000, 'f', -1, 64) }
+
 // durationForm is what durations look like.
 const durationForm = `^([0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h))+$`
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -76,7 +77,7 @@ func overrides(f field) string {
 	}
 	variable := "`" + envPrefix + f.env + "`"
 	if f.flag {
-		return "`--" + strings.ToLower(strings.ReplaceAll(f.env, "_", "-")) + "`, " + variable
+		return "`--" + cmp.Or(f.as, strings.ToLower(strings.ReplaceAll(f.env, "_", "-"))) + "`, " + variable
 	}
 	return variable
 }

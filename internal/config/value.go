@@ -11,10 +11,11 @@ import (
 type field struct {
 	name string
 	doc  string // sentences of Markdown
-	// env is what its variable is called after SKILLS_MCP_, and flag whether a
-	// flag is called the same.
+	// env is what its variable is called after SKILLS_MCP_, and flag whether there
+	// is a flag, which is called the same or as.
 	env   string
 	flag  bool
+	as    string
 	value value
 	// narrows says what a project's file may set it to: nothing if it is empty.
 	narrows string
@@ -56,6 +57,7 @@ type scalar[T comparable] struct {
 const (
 	tagText    = "!!str"
 	tagInteger = "!!int"
+	tagFloat   = "!!float"
 	tagBoolean = "!!bool"
 )
 

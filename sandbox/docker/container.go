@@ -41,6 +41,7 @@ type template struct {
 
 	user        string // "uid:gid"
 	memoryBytes int64
+	milliCPUs   int // 0 for no bound
 	processes   int
 
 	overlays []overlay
@@ -55,6 +56,9 @@ func (b *Backend) templateOf(spec sandbox.Spec, by sharing) (template, error) {
 	of := template{
 		egress:      spec.Egress != nil && b.egress,
 		memoryBytes: spec.Limits.MemoryBytes, processes: spec.Limits.Processes,
+	}
+	if spec.Limits.MilliCPUs < b.milliCPUs {
+		of.milliCPUs = spec.Limits.MilliCPUs
 	}
 	if b.copying {
 		of.copies = copiesOf(by)
@@ -117,6 +121,7 @@ func (b *Backend) blueprintOf(of template, volumes []engine.Volume) engine.Bluep
 		blueprint.Trees = append(blueprint.Trees, engine.Tree{Target: tree.Target, Writable: !tree.ReadOnly})
 	}
 	blueprint.Copying, blueprint.User, blueprint.Binds = b.copying, of.user, of.binds()
+	blueprint.NanoCPUs = int64(of.milliCPUs) * 1e6
 	blueprint.MemoryBytes, blueprint.Processes = of.memoryBytes, int64(of.processes)+entryThreads
 	return blueprint
 }

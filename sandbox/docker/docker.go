@@ -90,6 +90,9 @@ type Backend struct {
 	// copying means that skills and workspaces are not shared with containers
 	// as directories: their files are sent there, and changed ones back.
 	copying bool
+	// milliCPUs is from where on processor time need not be bounded; 0 where it
+	// cannot be.
+	milliCPUs int
 	// egress reports that containers can pass a listener of theirs.
 	egress bool
 	// programs are what the image brings, on its searchPath; env are its variables.
@@ -159,6 +162,9 @@ func (b *Backend) prepare(ctx context.Context, options Options) (err error) {
 	if err := b.findImage(ctx, options); err != nil {
 		return err
 	}
+	if b.milliCPUs, err = b.engine.MilliCPUs(ctx); err != nil {
+		return err
+	}
 	b.reap(ctx)
 	err = b.probe(ctx)
 	if !b.copying && b.remote != nil && errors.Is(err, engine.ErrUnshared) {
@@ -184,6 +190,9 @@ func (b *Backend) describe() sandbox.Info {
 		network += " and the hosts that the user grants"
 	} else {
 		network += ", and with this engine no hosts can be granted"
+	}
+	if b.milliCPUs == 0 {
+		kernel += "; processor time is not bounded, which the engine cannot"
 	}
 	return sandbox.Info{
 		Backend: b.engine.Name(),

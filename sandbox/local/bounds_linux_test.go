@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ const (
 	filesOfServer   = "can change the mode and times of files of the server's user"
 	memoryOfEach    = "bounded for each process"
 	processesOfAll  = "number of processes is not bounded"
+	timeOfAll       = "Processor time is not bounded"
 	signalsToOthers = "can send signals"
 )
 
@@ -79,6 +81,66 @@ func TestProcessesAreBounded(t *testing.T) {
 			t.Errorf("%s: 60 processes were started: %+v, %v", tier, result, err)
 		}
 	}
+}
+
+// The kernel lets a run have the processor time that it may have, and one that may
+// have all there is is in no cgroup for it.
+func TestProcessorTimeIsBounded(t *testing.T) {
+	for _, tier := range []local.Tier{local.Full, local.Restricted} {
+		for milli, want := range map[int]string{500: "50000", 250: "25000", 1024_000: ""} {
+			backend := opener(tier)(t)
+			if strings.Contains(backend.Info().Notice, timeOfAll) {
+				t.Logf("%s: there is no cgroup to use", tier)
+				backend.Close()
+				break
+			}
+			quota, dir := "none was looked at", fifoDir(t)
+			result, err := backend.Run(t.Context(), sandbox.Spec{
+				Shell: `echo there; read line < fifo`, Workspace: dir, Limits: sandbox.Limits{MilliCPUs: milli},
+				Progress: func(string) {
+					quota = quotasOfRuns(t)
+					if err := os.WriteFile(filepath.Join(dir, "fifo"), []byte("go\n"), 0); err != nil {
+						t.Error(err)
+					}
+				},
+			})
+			backend.Close()
+			if err != nil || quota != want {
+				t.Errorf("%s: with %d thousandths the quota is %q, want %q: %+v, %v", tier, milli, quota, want, result, err)
+			}
+		}
+	}
+}
+
+// fifoDir returns a directory with a FIFO that can be read once.
+func fifoDir(t *testing.T) string {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	if err := errors.Join(unix.Mkfifo(fifo, 0o666), os.Chmod(fifo, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// quotasOfRuns returns the quotas of processor time that this process has set.
+func quotasOfRuns(t *testing.T) string {
+	var quotas []string
+	err := filepath.WalkDir("/sys/fs/cgroup", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasPrefix(entry.Name(), fmt.Sprintf("skills-mcp-%d-", os.Getpid())) {
+			return nil
+		}
+		for _, name := range []string{"cpu.max", "cpu.cfs_quota_us"} {
+			content, _ := os.ReadFile(filepath.Join(path, name))
+			if fields := strings.Fields(string(content)); len(fields) > 0 && fields[0] != "max" && fields[0] != "-1" {
+				quotas = append(quotas, fields[0])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return strings.Join(slices.Compact(quotas), " ") // one may be ready for the next run
 }
 
 // A server that the kernel must not kill for memory runs programs that it may.

@@ -45,12 +45,15 @@ func (s *system) unbounded() string {
 	if !s.private {
 		notice += " Programs can hold locks on files of the system and of the skill that others use."
 	}
-	memory, processes := s.cgroups.Bounds()
-	if !memory {
+	bounds := s.cgroups.Bounds()
+	if !bounds.Memory {
 		notice += " Memory is bounded for each process, not for all of them together: there is no memory cgroup to use."
 	}
-	if s.tier == Restricted && !processes {
+	if s.tier == Restricted && !bounds.Processes {
 		notice += " The number of processes is not bounded."
+	}
+	if !bounds.CPUs {
+		notice += " Processor time is not bounded: there is no cpu cgroup to use."
 	}
 	return notice
 }

@@ -166,7 +166,7 @@ func (s *system) grant(spec sandbox.Spec, shares shares, orders *jail.Orders, or
 // runLimits returns the limits of the run as a whole. In the tier full, that of
 // a user's processes is one of the run.
 func (s *system) runLimits(l sandbox.Limits) cgroup.Limits {
-	limits := cgroup.Limits{MemoryBytes: l.MemoryBytes + ownMemoryBytes}
+	limits := cgroup.Limits{MemoryBytes: l.MemoryBytes + ownMemoryBytes, MilliCPUs: l.MilliCPUs}
 	if s.tier == Restricted {
 		limits.Processes = l.Processes + ownThreads
 	}
@@ -176,7 +176,7 @@ func (s *system) runLimits(l sandbox.Limits) cgroup.Limits {
 // limits returns the resource limits of each process.
 func (s *system) limits(l sandbox.Limits) (limits []jail.Limit) {
 	values := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(l.FileBytes), unix.RLIMIT_NOFILE: uint64(l.OpenFiles)}
-	if memory, _ := s.cgroups.Bounds(); !memory {
+	if !s.cgroups.Bounds().Memory {
 		values[unix.RLIMIT_AS] = uint64(l.MemoryBytes)
 	}
 	if s.tier == Full { // elsewhere the server's own processes would count

@@ -28,15 +28,15 @@ type warm struct {
 // warmProcess is a jail process that waits, and what it was made for.
 type warmProcess struct {
 	*jailProcess
-	bounds   [2]int64
+	bounds   [3]int64
 	snapshot *snapshot
 	expiry   *time.Timer
 }
 
 // boundsOf returns those limits that a jail process is made with; the program's
 // process gets the others.
-func boundsOf(limits sandbox.Limits) [2]int64 {
-	return [2]int64{limits.MemoryBytes, int64(limits.Processes)}
+func boundsOf(limits sandbox.Limits) [3]int64 {
+	return [3]int64{limits.MemoryBytes, int64(limits.Processes), int64(limits.MilliCPUs)}
 }
 
 // take returns a jail process for a run, and reports whether it was ready.

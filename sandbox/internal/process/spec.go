@@ -16,6 +16,7 @@ func WithDefaults(l sandbox.Limits) sandbox.Limits {
 	orDefault(&l.OutputBytes, sandbox.DefaultOutputBytes)
 	orDefault(&l.SpillBytes, sandbox.DefaultSpillBytes)
 	orDefault(&l.MemoryBytes, sandbox.DefaultMemoryBytes)
+	orDefault(&l.MilliCPUs, sandbox.DefaultMilliCPUs)
 	orDefault(&l.Processes, sandbox.DefaultProcesses)
 	orDefault(&l.FileBytes, sandbox.DefaultFileBytes)
 	orDefault(&l.OpenFiles, sandbox.DefaultOpenFiles)

@@ -31,6 +31,8 @@ var OutputSchema = json.RawMessage(`{
     "stdoutFile": {"type": "string", "description": "URI of the whole standard output, where it was too long to give here."},
     "stderrFile": {"type": "string", "description": "URI of the whole standard error, where it was too long to give here."},
     "durationMs": {"type": "integer"},
+    "cpuMs": {"type": "integer", "description": "Processor time of all its processes."},
+    "peakMemoryBytes": {"type": "integer", "description": "The most memory that they had at once; absent where it is not known."},
     "skillDigest": {"type": "string", "description": "The version of the skill that ran: sha256 over its paths, contents and executable bits. Absent where no skill was named."},
     "workspace": {"type": "string", "description": "Handle of the workspace; give it to the next exec to go on with its files."},
     "approval": {"type": "object", "description": "What the user answered; absent where the user did not have to be asked.", "properties": {
@@ -64,6 +66,8 @@ type output struct {
 	StdoutFile       string           `json:"stdoutFile,omitempty"`
 	StderrFile       string           `json:"stderrFile,omitempty"`
 	DurationMs       int64            `json:"durationMs"`
+	CPUMs            int64            `json:"cpuMs"`
+	PeakMemory       int64            `json:"peakMemoryBytes,omitempty"`
 	SkillDigest      string           `json:"skillDigest,omitempty"`
 	Workspace        string           `json:"workspace"`
 	Approval         *approvalInfo    `json:"approval,omitempty"`
@@ -115,6 +119,8 @@ func answer(ws workspaces.Workspace, ran ran) *mcp.CallToolResult {
 		Status:           result.Status,
 		Signal:           result.Signal,
 		DurationMs:       result.Duration.Milliseconds(),
+		CPUMs:            result.CPUTime.Milliseconds(),
+		PeakMemory:       result.PeakMemoryBytes,
 		SkillDigest:      ran.digest,
 		Workspace:        ws.Handle,
 		Approval:         approvalOf(ran.approval),
@@ -271,7 +277,10 @@ func (o output) text() string {
 	}
 	o.sharesReport.WriteText(&text)
 	o.accessReport.WriteText(&text)
-	fmt.Fprintf(&text, "workspace %s, %d ms, ", o.Workspace, o.DurationMs)
+	fmt.Fprintf(&text, "workspace %s, %d ms, %d ms of processor time, ", o.Workspace, o.DurationMs, o.CPUMs)
+	if o.PeakMemory > 0 {
+		fmt.Fprintf(&text, "%s of memory, ", display.Size(o.PeakMemory))
+	}
 	if o.SkillDigest != "" {
 		fmt.Fprintf(&text, "skill %s, ", truncate.After(o.SkillDigest, shownDigest))
 	}

@@ -75,6 +75,10 @@ func (s *Settings) Register(flags *pflag.FlagSet, backends []string, help string
 		"`PATH` of a file or directory that programs may read in the local sandbox\nbesides the system's, such as a tool's settings in /etc or /opt (repeatable)")
 	flags.Int(s.keyed("max-runs", "sandbox.maxRuns"), 0,
 		"how many programs run at once, at most `N`; the others wait, and sessions take\nturns (default: twice the number of processors, at least 4)")
+	flags.Duration(s.keyed("timeout", "limits.timeout"), sandbox.DefaultTimeout,
+		"`DURATION` that a run may take which asks for no time of its own, such as 90s;\nlimits.maxTimeout, 10 minutes, bounds it")
+	flags.String(s.keyed("memory", "limits.memory"), "2GiB", "`SIZE` of the memory that all processes of a run may use together, such as 512MiB")
+	flags.String(s.keyed("cpus", "limits.cpus"), "4", "`N` processors that all processes of a run together may keep busy, such as 0.5")
 	flags.String(s.keyed("allowed-tools", "allowedTools"), string(policy.Enforce),
 		"`MODE` in which skills' allowed-tools are taken: enforce, or log (what is\nnot listed is allowed, and logged)")
 	flags.StringSlice(s.keyed("toolsets", "toolsets"), nil,
@@ -242,7 +246,7 @@ func (s *Settings) WantedToolsets() ([]server.Toolset, error) {
 func (s *Settings) RunLimits(skill string) server.Limits {
 	l := s.Skill(skill).Limits
 	return server.Limits{Longest: l.MaxTimeout, Instructions: l.Instructions, Limits: sandbox.Limits{
-		Timeout: l.Timeout, OutputBytes: l.Output, SpillBytes: l.Spill, MemoryBytes: l.Memory, Processes: l.Processes,
+		Timeout: l.Timeout, OutputBytes: l.Output, SpillBytes: l.Spill, MemoryBytes: l.Memory, MilliCPUs: l.MilliCPUs, Processes: l.Processes,
 		FileBytes: l.FileSize, OpenFiles: l.OpenFiles, WorkspaceBytes: l.WorkspaceSize, WorkspaceFiles: l.WorkspaceFiles,
 	}}
 }

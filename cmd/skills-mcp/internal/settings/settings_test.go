@@ -26,7 +26,7 @@ func TestDefaults(t *testing.T) {
 	s := &Settings{Effective: &config.Effective{Config: usual}}
 	want := server.Limits{Longest: 10 * time.Minute, Instructions: 200_000, Limits: sandbox.Limits{
 		Timeout: sandbox.DefaultTimeout, OutputBytes: sandbox.DefaultOutputBytes, SpillBytes: sandbox.DefaultSpillBytes,
-		MemoryBytes: sandbox.DefaultMemoryBytes, Processes: sandbox.DefaultProcesses, FileBytes: sandbox.DefaultFileBytes,
+		MemoryBytes: sandbox.DefaultMemoryBytes, MilliCPUs: sandbox.DefaultMilliCPUs, Processes: sandbox.DefaultProcesses, FileBytes: sandbox.DefaultFileBytes,
 		OpenFiles: sandbox.DefaultOpenFiles, WorkspaceBytes: sandbox.DefaultWorkspaceBytes, WorkspaceFiles: sandbox.DefaultWorkspaceFiles,
 	}}
 	if diff := cmp.Diff(want, s.RunLimits("any")); diff != "" {

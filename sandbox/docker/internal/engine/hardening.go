@@ -41,6 +41,7 @@ type Blueprint struct {
 	Volumes        []Volume
 	Trees          []Tree
 	MemoryBytes    int64
+	NanoCPUs       int64 // processor time, in billionths of a processor; 0 for no bound
 	Processes      int64
 }
 
@@ -94,6 +95,7 @@ func (b Blueprint) hostConfig() *dockercontainer.HostConfig {
 		ShmSize:        shmBytes,
 		Tmpfs:          map[string]string{"/tmp": fmt.Sprintf("rw,nosuid,nodev,size=%d,mode=1777", tmpBytes)},
 		Resources: dockercontainer.Resources{
+			NanoCPUs:   b.NanoCPUs,
 			Memory:     b.MemoryBytes,
 			MemorySwap: b.MemoryBytes, // the sum of both, so none
 			PidsLimit:  &b.Processes,

@@ -17,6 +17,16 @@ var ErrPodmanRuntime = errors.New("the runtime is chosen by Podman's service")
 // told of them, since version 23.
 const shimPrefix = "io.containerd."
 
+// MilliCPUs returns how much processor time there is that the engine can bound, in
+// thousandths of a processor; 0 where it cannot.
+func (e *Engine) MilliCPUs(ctx context.Context) (int, error) {
+	info, err := e.api.Info(ctx)
+	if err != nil || !info.CPUCfsQuota || !info.CPUCfsPeriod {
+		return 0, err
+	}
+	return info.NCPU * 1000, nil
+}
+
 // NoRuntimeError means that the engine has no runtime of that name.
 type NoRuntimeError struct {
 	Name  string

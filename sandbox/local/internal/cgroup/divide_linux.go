@@ -92,7 +92,7 @@ func divide(dir string) (*unified, error) {
 	if err := enable(dir, "memory"); err != nil {
 		return nil, fmt.Errorf("control memory below %s: %w", dir, err)
 	}
-	h.pids = enable(dir, "pids") == nil
+	h.pids, h.cpu = enable(dir, "pids") == nil, enable(dir, "cpu") == nil
 	if err := h.try(); err != nil {
 		return nil, fmt.Errorf("divide %s: %w", dir, err)
 	}
@@ -159,7 +159,7 @@ func undivide(dir, only string) {
 			return
 		}
 	}
-	for _, controller := range []string{"memory", "pids"} {
+	for _, controller := range []string{"memory", "pids", "cpu"} {
 		write(dir, "cgroup.subtree_control", "-"+controller) // no harm where it stays
 	}
 }

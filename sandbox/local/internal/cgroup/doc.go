@@ -1,5 +1,5 @@
-// Package cgroup bounds what all processes of a run use together: their memory
-// and their number.
+// Package cgroup bounds what all processes of a run use together: their memory,
+// their number and their processor time.
 //
 // Where cgroups may be made depends on the system, and is found by making one,
 // with its limits and with a process in it:

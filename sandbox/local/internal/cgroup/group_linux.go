@@ -60,11 +60,11 @@ type Usage struct {
 // nowhere is the hierarchy where no cgroups can be made, for that reason.
 type nowhere struct{ reason error }
 
-func (n nowhere) String() string                 { return "none: " + n.reason.Error() }
-func (nowhere) bounds() (memory, processes bool) { return false, false }
-func (nowhere) dirs() []string                   { return nil }
-func (nowhere) open(Limits) (Group, error)       { return none{}, nil }
-func (nowhere) close() error                     { return nil }
+func (n nowhere) String() string           { return "none: " + n.reason.Error() }
+func (nowhere) bounds() Bounds             { return Bounds{} }
+func (nowhere) dirs() []string             { return nil }
+func (nowhere) open(Limits) (Group, error) { return none{}, nil }
+func (nowhere) close() error               { return nil }
 
 // none bounds nothing.
 type none struct{}

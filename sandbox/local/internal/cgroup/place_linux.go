@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 )
@@ -34,7 +36,7 @@ type Place struct {
 type hierarchy interface {
 	fmt.Stringer
 	// bounds returns what can be bounded.
-	bounds() (memory, processes bool)
+	bounds() Bounds
 	// dirs are where the cgroups are made.
 	dirs() []string
 	// open makes a cgroup.
@@ -113,8 +115,11 @@ func (p *Place) String() string {
 	return p.kind.String()
 }
 
+// Bounds are what of a run as a whole can be bounded.
+type Bounds struct{ Memory, Processes, CPUs bool }
+
 // Bounds returns what of a run as a whole can be bounded.
-func (p *Place) Bounds() (memory, processes bool) {
+func (p *Place) Bounds() Bounds {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.kind.bounds()
@@ -126,6 +131,21 @@ type Limits struct {
 	// Processes is how many processes and threads there may be. If zero,
 	// they are not bounded here.
 	Processes int
+	// MilliCPUs are thousandths of a processor. If zero, or as much as there is,
+	// processor time is not bounded.
+	MilliCPUs int
+}
+
+// quotaPeriod is the time, in microseconds, of which a part is a run's.
+const quotaPeriod = 100_000
+
+// quota returns how many microseconds of processor time a run has in each
+// [quotaPeriod], or nothing where that is as much as there is.
+func (l Limits) quota() string {
+	if l.MilliCPUs <= 0 || l.MilliCPUs >= runtime.NumCPU()*1000 {
+		return ""
+	}
+	return strconv.Itoa(l.MilliCPUs * (quotaPeriod / 1000))
 }
 
 // Open makes a cgroup for a run.

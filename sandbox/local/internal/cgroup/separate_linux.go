@@ -18,20 +18,25 @@ import (
 
 // separate are hierarchies of version 1, one for each controller; an empty
 // path means that there is none to use.
-type separate struct{ memory, pids string }
+type separate struct{ memory, pids, cpu string }
+
+// quotaFile bounds processor time, where the kernel was built to do that.
+const quotaFile = "cpu.cfs_quota_us"
 
 // findSeparate finds where this process may make cgroups of version 1. Nil
 // means nowhere.
 func findSeparate(own memberships) hierarchy {
 	h := new(separate)
-	for controller, dir := range map[string]*string{"memory": &h.memory, "pids": &h.pids} {
+	for controller, dir := range map[string]*string{"memory": &h.memory, "pids": &h.pids, "cpu": &h.cpu} {
 		place, err := own.separate(controller)
 		if err != nil {
 			continue
 		}
 		sweep(place.dir)
 		if probe := filepath.Join(place.dir, newName()); os.Mkdir(probe, 0o755) == nil {
-			*dir = place.dir
+			if _, err := os.Stat(filepath.Join(probe, quotaFile)); err == nil || controller != "cpu" {
+				*dir = place.dir
+			}
 			os.Remove(probe) // empty
 		}
 	}
@@ -41,14 +46,16 @@ func findSeparate(own memberships) hierarchy {
 	return h
 }
 
-func (h *separate) String() string { return fmt.Sprintf("version 1 below %q and %q", h.memory, h.pids) }
+func (h *separate) String() string { return fmt.Sprintf("version 1 below %q", h.dirs()) }
 
-func (h *separate) bounds() (memory, processes bool) { return h.memory != "", h.pids != "" }
+func (h *separate) bounds() Bounds {
+	return Bounds{Memory: h.memory != "", Processes: h.pids != "", CPUs: h.cpu != ""}
+}
 
 func (h *separate) close() error { return nil }
 
 // dirs are those that there are.
-func (h *separate) dirs() []string { return given(h.memory, h.pids) }
+func (h *separate) dirs() []string { return given(h.memory, h.pids, h.cpu) }
 
 // given leaves out what is empty.
 func given(dirs ...string) []string {
@@ -77,16 +84,23 @@ func (h *separate) open(limits Limits) (_ Group, err error) {
 			return nil, err
 		}
 	}
+	if quota := limits.quota(); h.cpu != "" && quota != "" {
+		g.cpu = filepath.Join(h.cpu, name)
+		err := errors.Join(g.make(g.cpu), write(g.cpu, "cpu.cfs_period_us", strconv.Itoa(quotaPeriod)), write(g.cpu, quotaFile, quota))
+		if err != nil && !errors.Is(err, unix.EINVAL) { // a cgroup around it has less
+			return nil, err
+		}
+	}
 	return g, nil
 }
 
-// separateGroup is a cgroup in one or both of the hierarchies.
+// separateGroup is a cgroup in some of the hierarchies.
 type separateGroup struct {
-	memory, pids string     // directories, or empty
-	locks        []*os.File // of those that there are
-	event        *os.File   // tells that memory was exhausted, if set
-	watching     sync.WaitGroup
-	exhausted    atomic.Bool // the event has come
+	memory, pids, cpu string     // directories, or empty
+	locks             []*os.File // of those that there are
+	event             *os.File   // tells that memory was exhausted, if set
+	watching          sync.WaitGroup
+	exhausted         atomic.Bool // the event has come
 }
 
 func (g *separateGroup) make(dir string) error {
@@ -101,7 +115,7 @@ func (g *separateGroup) make(dir string) error {
 }
 
 // dirs are those that there are.
-func (g *separateGroup) dirs() []string { return given(g.memory, g.pids) }
+func (g *separateGroup) dirs() []string { return given(g.memory, g.pids, g.cpu) }
 
 func (g *separateGroup) Enter(*syscall.SysProcAttr) {} // version 2 only
 

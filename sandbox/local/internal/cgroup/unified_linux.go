@@ -21,12 +21,13 @@ const killFile = "cgroup.kill"
 type unified struct {
 	dir  string
 	pids bool
+	cpu  bool
 	undo func() error // nil where nothing is to be undone
 }
 
 func (h *unified) String() string { return "version 2 below " + h.dir }
 
-func (h *unified) bounds() (memory, processes bool) { return true, h.pids }
+func (h *unified) bounds() Bounds { return Bounds{Memory: true, Processes: h.pids, CPUs: h.cpu} }
 
 func (h *unified) dirs() []string { return []string{h.dir} }
 
@@ -56,6 +57,9 @@ func (h *unified) open(limits Limits) (_ Group, err error) {
 		write(g.dir, "memory.oom.group", "1"))
 	if err == nil && h.pids && limits.Processes > 0 {
 		err = write(g.dir, "pids.max", strconv.Itoa(limits.Processes))
+	}
+	if quota := limits.quota(); err == nil && h.cpu && quota != "" {
+		err = write(g.dir, "cpu.max", fmt.Sprintf("%s %d", quota, quotaPeriod))
 	}
 	return g, err
 }
