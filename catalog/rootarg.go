@@ -43,3 +43,15 @@ func ParseRoot(arg, projectDir, home string) (Root, error) {
 	}
 	return root, nil
 }
+
+// Argument returns what [ParseRoot] makes the root of, wherever it is called.
+func (r Root) Argument() string {
+	argument := r.Path
+	if r.Prefix != "" {
+		argument = r.Prefix + "=" + argument
+	}
+	if r.Pack {
+		argument = packScheme + argument
+	}
+	return argument
+}

@@ -51,3 +51,29 @@ func TestClaudeCodeConnects(t *testing.T) {
 		}
 	}
 }
+
+// Registered by the program itself, the server connects, and is gone when that is
+// taken back; Claude Code's own entries stay.
+func TestClaudeCodeReadsRegistration(t *testing.T) {
+	t.Parallel()
+	require(t, "node")
+	env, project := program.Home(t), t.TempDir()
+	claude(t, env, project, "mcp", "add", "--scope", "user", "other", "--", program.Binary(t), "--sandbox=off", sampleRoot(t))
+	run := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command(program.Binary(t), args...)
+		cmd.Dir, cmd.Env = project, env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	run("register", "--host", "claude-code", "--sandbox=off", sampleRoot(t))
+	listed := claude(t, env, project, "mcp", "list")
+	if strings.Count(listed, "Connected") != 2 || !strings.Contains(listed, "\nskills: ") {
+		t.Errorf("claude mcp list says\n%s", listed)
+	}
+	run("unregister", "--host", "claude-code")
+	if listed = claude(t, env, project, "mcp", "list"); strings.Contains(listed, "\nskills: ") || strings.Count(listed, "Connected") != 1 {
+		t.Errorf("claude mcp list says\n%s", listed)
+	}
+}

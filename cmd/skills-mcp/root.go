@@ -65,6 +65,7 @@ func newRootCommand(secrets *redact.Set) *cobra.Command {
 		newChangesCommand(flags), newApplyCommand(flags), newUndoCommand(flags),
 		newTestCommand(flags))
 	command.AddCommand(newValidateCommand())
+	command.AddCommand(newRegisterCommand(flags), newUnregisterCommand())
 	return command
 }
 

@@ -187,16 +187,58 @@ func (s *Settings) given(rootArguments []string) (given []config.Flag) {
 	return given
 }
 
+// CommandLine returns the flags that are given and those arguments as a server takes
+// them that is started anywhere: with absolute paths.
+func (s *Settings) CommandLine(rootArguments []string) ([]string, error) {
+	var line []string
+	if s.file != "" {
+		file, err := filepath.Abs(s.file)
+		if err != nil {
+			return nil, err
+		}
+		line = append(line, "--config="+file)
+	}
+	for _, given := range s.given(nil) {
+		for _, value := range given.Values {
+			if given.Key == "sandbox.show" {
+				value = absolute(value)
+			}
+			line = append(line, given.Name+"="+value)
+		}
+	}
+	home, _ := os.UserHomeDir() // without one, "~" is refused below
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	for _, argument := range rootArguments {
+		root, err := catalog.ParseRoot(argument, here, home)
+		if err != nil {
+			return nil, exit.Misused(err)
+		}
+		line = append(line, root.Argument())
+	}
+	return line, nil
+}
+
 // fromHere makes a path on the command line absolute where a file may not have
 // one that is relative.
 func fromHere(key, value string) string {
 	isPath := slices.Contains([]string{"audit.dir", "project.dir", "project.shares"}, key)
-	if !isPath || value == "" || value == config.Auto || value == config.Off || strings.HasPrefix(value, "~/") {
+	if !isPath || value == "" || value == config.Auto || value == config.Off {
 		return value
 	}
-	absolute, err := filepath.Abs(value)
+	return absolute(value)
+}
+
+// absolute makes a path absolute that is not below the home directory.
+func absolute(path string) string {
+	if strings.HasPrefix(path, "~/") {
+		return path
+	}
+	absolute, err := filepath.Abs(path)
 	if err != nil {
-		return value // which is refused
+		return path // which is refused
 	}
 	return absolute
 }
