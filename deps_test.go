@@ -123,7 +123,7 @@ var imports = map[string][]string{
 	"cmd/skills-mcp/internal/records":  {"cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/listing":  {"catalog", "policy", "resources/...", "server", "cmd/skills-mcp/internal/terminal"},
 	// What authors need goes by no configuration.
-	"cmd/skills-mcp/internal/validating":  {"catalog", "cmd/skills-mcp/internal/listing", "cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/validating":  {"catalog", "resources/...", "cmd/skills-mcp/internal/listing", "cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/registering": {},
 	"cmd/skills-mcp/internal/settings": {"catalog", "policy", "sandbox", "sandbox/docker", "sandbox/project", "sandbox/workspaces", "server",
 		"cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/terminal"},
@@ -173,7 +173,7 @@ var sealedLibraries = map[string][]string{
 	"github.com/moby/moby":             {"sandbox/docker/internal/engine"},
 	"github.com/docker/cli":            {"sandbox/docker/internal/engine"},
 	"github.com/containerd/errdefs":    {"sandbox/docker/internal/engine"},
-	"github.com/aymanbagabas/go-udiff": {"sandbox/changes"},
+	"github.com/aymanbagabas/go-udiff": {"sandbox/changes", "cmd/skills-mcp/internal/validating"},
 	"github.com/tailscale/hujson":      {"cmd/skills-mcp/internal/registering"},
 	"github.com/elazarl/goproxy":       {"sandbox/egress"},
 	"github.com/zalando/go-keyring":    {"internal/secrets"},

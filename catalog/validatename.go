@@ -43,6 +43,14 @@ func (v *validator) name(dirName string) {
 	}
 }
 
+// NameFault says what the reference validator has against a name, or nothing.
+func NameFault(name string) string {
+	if name == "" {
+		return "is empty"
+	}
+	return nameFault(norm.NFKC.String(name))
+}
+
 // unusableName reports whether a name would break what it is put into: a URI's
 // path segment, a line of a list, a terminal.
 func unusableName(name string) bool {

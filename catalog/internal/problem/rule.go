@@ -98,11 +98,12 @@ var rules = []Rule{
 	{"archive-link", Error, Error, "pack regular files and directories only"},
 	{"archive-empty", Warning, Warning, "pack a directory that holds SKILL.md, or move the file out of the root"},
 
-	// A scan does not look for what follows; skills-mcp list does.
+	// A scan does not look for what follows; skills-mcp list does, and validate.
 	{"allowed-tools-entry", Warning, Warning, "correct the entry; until then it grants nothing"},
 	{"allowed-tools-any", Warning, Warning, "name what it is to run, as in Bash(timeout 60 scripts/run.py:*); or write Bash, which says what it grants"},
 	{"extension-limit", Warning, Warning, "move what the skill does not need elsewhere; the tools serve it all the same"},
 	{"extension-entry", Warning, Warning, "correct it, so that hosts that list skills find this one; the tools serve it all the same"},
+	{"line-endings", Warning, Warning, "end lines in LF; a .gitattributes with \"* text eol=lf\" keeps them so"},
 	{"tools-unreadable", Error, Error, "make tools.json a regular file inside the skill directory"},
 	{"tools-size", Error, Error, "keep tools.json below 256 KiB"},
 	{"tools-syntax", Error, Error, "write a JSON object {\"tools\": [...]} or a JSON array of tools"},

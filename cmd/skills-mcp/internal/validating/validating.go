@@ -96,6 +96,9 @@ func (r *Report) check(ctx context.Context, root catalog.Root) error {
 		p.File = r.shown(p.File)
 		r.Problems = append(r.Problems, p)
 	}
+	for _, skill := range lenient.Snapshot().Skills() {
+		r.lineEndings(skill)
+	}
 	if len(found.Skills()) == 0 && len(found.Problems()) == 0 {
 		r.nothing(root)
 	}
@@ -127,16 +130,23 @@ func (r *Report) judge(p catalog.Problem) {
 
 // nothing says that a root holds no skill, and nothing that is meant to be one.
 func (r *Report) nothing(root catalog.Root) {
-	const rule = "entry-missing"
-	hint := ""
+	r.add(catalog.Error, "entry-missing", root.Path, "there is no skill here: no SKILL.md in the directory, or below it")
+}
+
+// add adds a problem that only this command looks for.
+func (r *Report) add(severity catalog.Severity, rule, file, message string) {
+	p := catalog.Problem{Severity: severity, File: r.shown(file), Rule: rule, Message: message}
 	for _, known := range catalog.Rules() {
 		if known.Name == rule {
-			hint = known.Hint
+			p.Hint = known.Hint
 		}
 	}
-	r.Problems = append(r.Problems, catalog.Problem{
-		Severity: catalog.Error, File: r.shown(root.Path), Rule: rule, Message: "there is no skill here: no SKILL.md in the directory, or below it", Hint: hint,
-	})
+	r.Problems = append(r.Problems, p)
+}
+
+// has reports whether a file breaks a rule.
+func (r *Report) has(rule, file string) bool {
+	return slices.ContainsFunc(r.Problems, func(p catalog.Problem) bool { return p.Rule == rule && p.File == file })
 }
 
 // shown returns a path as people and programs link it from here.
