@@ -4,6 +4,7 @@ package anthropictest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -144,7 +145,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, handle func(*http
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if refused, ok := err.(*apiError); ok {
+	if refused, ok := errors.AsType[*apiError](err); ok {
 		w.WriteHeader(refused.status)
 		answer = map[string]any{"type": "error", "request_id": id, "error": map[string]string{"type": refused.kind, "message": refused.message}}
 	}
