@@ -62,7 +62,7 @@ func newRootCommand(secrets *redact.Set) *cobra.Command {
 	command.CompletionOptions.HiddenDefaultCmd = true
 	flags.Register(command.PersistentFlags(), backends.Names(), backends.Help())
 	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newInspectCommand(flags), newConfigCommand(flags), newAuditCommand(flags), newGrantCommand(flags), newPrepareCommand(flags), newPruneCommand(flags), newGrantsCommand(flags), newRevokeCommand(flags),
-		newChangesCommand(flags), newApplyCommand(flags), newUndoCommand(flags),
+		newChangesCommand(flags), newApplyCommand(flags), newUndoCommand(flags), newHostedCommand(flags),
 		newTestCommand(flags))
 	command.AddCommand(newValidateCommand())
 	command.AddCommand(newRegisterCommand(flags), newUnregisterCommand())

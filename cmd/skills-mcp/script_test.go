@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/skills-mcp/skills-mcp/internal/anthropic/anthropictest"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 	"github.com/skills-mcp/skills-mcp/testdata"
 )
@@ -51,6 +52,17 @@ func pack(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(file.Close())
 }
 
+type apiKey struct{}
+
+// made is 'made NAME CONTENT': the stand-in for the Claude API gets a file that was
+// made in a container, whose id is in $MADE from then on.
+func made(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: made NAME CONTENT")
+	}
+	ts.Setenv("MADE", ts.Value(apiKey{}).(*anthropictest.Server).AddFile(args[0], []byte(args[1])))
+}
+
 // TestCommands runs the program as a user does, by the scripts in
 // testdata/cli.
 func TestCommands(t *testing.T) {
@@ -58,7 +70,7 @@ func TestCommands(t *testing.T) {
 		Dir:                 "../../testdata/cli",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "pack": pack},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "pack": pack, "made": made},
 		Condition: func(condition string) (bool, error) {
 			if condition != "local" {
 				return false, fmt.Errorf("there is no condition %q", condition)
@@ -73,6 +85,11 @@ func TestCommands(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SAMPLES", testdata.Valid())
 			env.Setenv("HOME", env.WorkDir+"/home")
+			api, stop := anthropictest.Start()
+			env.Defer(stop)
+			env.Values[apiKey{}] = api
+			env.Setenv("API", api.URL)
+			env.Setenv("API_KEY", anthropictest.Key)
 			return os.MkdirAll(env.WorkDir+"/home", 0o755)
 		},
 	})

@@ -25,6 +25,8 @@ import (
 	"time"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/skills-mcp/skills-mcp/internal/secrets"
 )
 
 // ProjectFile is the name of the file in a project's directory that narrows the
@@ -67,6 +69,7 @@ type Config struct {
 	Approval   Approval
 	Audit      Audit
 	Log        Log
+	Hosted     Hosted
 
 	// Skills are what holds for one skill, by its name. [Config.Skill] returns
 	// it together with what holds for all.
@@ -109,6 +112,14 @@ type Docker struct {
 	// Image is the image, and Runtime the engine's runtime; where it is empty,
 	// the engine's own.
 	Image, Runtime string
+}
+
+// Hosted is the Claude API, which can keep skills.
+type Hosted struct {
+	// BaseURL is where it is; where it is empty, where ANTHROPIC_BASE_URL says.
+	BaseURL string
+	// Key is where the API key is.
+	Key secrets.Source
 }
 
 // Limits bound one run. In a [Skill] of [Config.Skills], zero means what holds
@@ -233,6 +244,7 @@ func Default() Config {
 		Approval:   Approval{Mode: "host", Runs: "free", Reads: "free", Network: "deny"},
 		Audit:      Audit{Dir: Auto, MaxSize: 10 << 20, MaxFiles: 5, Failure: "fail"},
 		Log:        Log{Level: "info", Format: Auto},
+		Hosted:     Hosted{Key: secrets.Environment("ANTHROPIC_API_KEY")},
 	}
 }
 

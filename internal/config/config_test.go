@@ -359,7 +359,7 @@ project: {hidden: ["*.key", "\u2028x", "- a", "{b}"], shares: [~/d:read]}
 skills: {a: {}, "7": {limits: {memory: 16MiB}}, b: {approval: {mode: deny}}}
 `, config.Sources{Flags: []config.Flag{{Name: "--pin", Key: "pin", Values: []string{"p", "q"}}}})
 	second := mustLoad(t, string(first.YAML()), config.Sources{})
-	if diff := cmp.Diff(first.Config, second.Config, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(first.Config, second.Config, cmpopts.EquateEmpty(), compareGrants); diff != "" {
 		t.Errorf("(-first +second):\n%s\n%s", diff, first.YAML())
 	}
 }

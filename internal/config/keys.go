@@ -43,6 +43,7 @@ func keys(c *Config) group {
 		{name: "approval", value: approvalKeys(&c.Approval, "APPROVAL"), doc: "What you are asked for."},
 		{name: "audit", value: auditKeys(&c.Audit), doc: "The log of what was done."},
 		{name: "log", value: logKeys(&c.Log), doc: "The program's own log, on standard error."},
+		{name: "hosted", value: hostedKeys(&c.Hosted), doc: "The Claude API, for `skills-mcp hosted`."},
 		{name: "skills", narrows: "stricter", doc: "What holds for one skill, by its name.", value: sections[Skill]{
 			to: &c.Skills, fields: skillKeys, check: plainName, means: "sections by names of skills", resolve: c.Skill,
 		}},
@@ -130,6 +131,13 @@ func logKeys(l *Log) group {
 		{name: "level", env: "LOG_LEVEL", flag: true, value: choice(&l.Level, "debug", "info", "warn", "error"), doc: "The least severe level."},
 		{name: "format", env: "LOG_FORMAT", flag: true, value: choice(&l.Format, Auto, "text", "json"), doc: "The form; `auto` is text on a terminal, else JSON."},
 		{name: "network", env: "NETWORK_LOG", flag: true, value: boolean(&l.Network), doc: "Log what programs of skills ask the network for, whatever the level."},
+	}
+}
+
+func hostedKeys(h *Hosted) group {
+	return group{
+		{name: "baseUrl", env: "HOSTED_BASE_URL", value: text(&h.BaseURL, "a URL", anyText), doc: "Where it is; empty for `$ANTHROPIC_BASE_URL`, or the API's own."},
+		{name: "key", env: "HOSTED_KEY", value: source(&h.Key), doc: "Where the API key is, which goes nowhere else."},
 	}
 }
 

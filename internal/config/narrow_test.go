@@ -60,7 +60,7 @@ skills:
 		"slow":  {Limits: config.Limits{Timeout: 20 * time.Second}, Approval: config.Approval{Runs: "deny"}},
 		"other": {Limits: config.Limits{Processes: 8}},
 	}
-	if diff := cmp.Diff(want, got.Config); diff != "" {
+	if diff := cmp.Diff(want, got.Config, compareGrants); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for key, want := range map[string]string{
@@ -154,7 +154,7 @@ func TestNoProjectFile(t *testing.T) {
 		if err := effective.Narrow(dir); err != nil {
 			t.Error(err)
 		}
-		if diff := cmp.Diff(config.Default(), effective.Config); diff != "" {
+		if diff := cmp.Diff(config.Default(), effective.Config, compareGrants); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -167,7 +167,7 @@ func TestProjectFileIsEmpty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(config.Default(), effective.Config); diff != "" {
+	if diff := cmp.Diff(config.Default(), effective.Config, compareGrants); diff != "" {
 		t.Error(diff)
 	}
 }

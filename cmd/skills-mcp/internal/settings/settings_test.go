@@ -12,6 +12,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/config"
+	"github.com/skills-mcp/skills-mcp/internal/secrets"
 	"github.com/skills-mcp/skills-mcp/policy/paths"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
@@ -73,7 +74,7 @@ func TestFlagsAreKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(config.Default(), effective.Config, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(config.Default(), effective.Config, cmpopts.EquateEmpty(), cmpopts.EquateComparable(secrets.Source{})); diff != "" {
 		t.Errorf("(-default +flags):\n%s", diff)
 	}
 }
