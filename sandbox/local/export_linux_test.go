@@ -53,3 +53,6 @@ func SystemChanged(name string, replace func()) (bool, error) {
 	replace()
 	return before.changed(sandbox.Spec{Workspace: filepath.Dir(name)}), nil
 }
+
+// LauncherPID returns the process id of what starts jail processes.
+func (b *Backend) LauncherPID() int { return b.launcher.PID() }

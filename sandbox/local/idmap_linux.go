@@ -5,11 +5,13 @@ package local
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
 )
 
@@ -17,6 +19,8 @@ import (
 // nobody, as if nobody owned them, and store what these write as the
 // others': by idmapped mounts, which take root to make.
 type idmaps struct {
+	launch func(*exec.Cmd) (supervisor.Process, error)
+
 	mu         sync.Mutex
 	namespaces map[[2]uint32]*os.File // of user and group
 }
@@ -65,7 +69,7 @@ func (m *idmaps) of(fd int) (int, error) {
 	defer m.mu.Unlock()
 	owner := [2]uint32{stat.Uid, stat.Gid}
 	if m.namespaces[owner] == nil {
-		namespace, err := newNamespace(int(stat.Uid), int(stat.Gid))
+		namespace, err := m.newNamespace(int(stat.Uid), int(stat.Gid))
 		if err != nil {
 			return 0, fmt.Errorf("map the owner: %w", err)
 		}
@@ -76,8 +80,8 @@ func (m *idmaps) of(fd int) (int, error) {
 
 // newNamespace makes a user namespace by way of a process that lives no longer
 // than it takes to open it.
-func newNamespace(uid, gid int) (*os.File, error) {
-	pid, end, err := startIdle(&syscall.SysProcAttr{
+func (m *idmaps) newNamespace(uid, gid int) (*os.File, error) {
+	pid, end, err := startIdle(m.launch, &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWUSER,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: nobody, Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: gid, HostID: nobody, Size: 1}},

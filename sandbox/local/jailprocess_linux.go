@@ -15,6 +15,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/cgroup"
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
+	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/launcher"
 )
 
 // jailProcess is where one program is going to run: a supervisor that waits for
@@ -38,12 +39,10 @@ func (s *system) newJailProcess(limits sandbox.Limits) (*jailProcess, error) {
 		Name:    jail.Name,
 		Setting: new(jail.Setting),
 		Attr:    &syscall.SysProcAttr{Setsid: true},
-		Start: func(command *exec.Cmd) error {
-			return s.spawner.do(func() error { return group.Around(command.Start) })
-		},
-		Placed: cgroup.ResetOOMScore,
+		Placed:  cgroup.ResetOOMScore,
 	}
-	group.Enter(config.Attr)
+	dirs := group.Enter(config.Attr)
+	config.Start = func(command *exec.Cmd) (supervisor.Process, error) { return s.launcher.Start(command, dirs) }
 	if s.tier == Full {
 		table, err := os.ReadFile(mountTable)
 		if err != nil {
@@ -55,10 +54,19 @@ func (s *system) newJailProcess(limits sandbox.Limits) (*jailProcess, error) {
 		config.Setting = &jail.Setting{Root: root}
 		s.separate(&config)
 	}
-	if p.supervisor, err = supervisor.Spawn(config); err != nil {
+	p.supervisor, err = supervisor.Spawn(config)
+	if errors.Is(err, launcher.ErrGone) { // anything may have killed it
+		p.supervisor, err = supervisor.Spawn(config)
+	}
+	if err != nil {
 		return nil, errors.Join(err, group.Remove())
 	}
 	return p, nil
+}
+
+// launch starts a process that is in no cgroup of its own.
+func (s *system) launch(command *exec.Cmd) (supervisor.Process, error) {
+	return s.launcher.Start(command, nil)
 }
 
 // separate lets a supervisor have namespaces of its own.

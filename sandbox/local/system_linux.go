@@ -19,16 +19,17 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/cgroup"
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/jail"
+	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/launcher"
 )
 
 // system is what a backend needs of the operating system.
 type system struct {
-	tier    Tier
-	layout  layout
-	spawner *spawner
-	cgroups *cgroup.Place
-	idmaps  *idmaps // nil where programs run as the server's user
-	private bool    // directories are shown by files of the run's own
+	tier     Tier
+	layout   layout
+	launcher launcher.Launcher
+	cgroups  *cgroup.Place
+	idmaps   *idmaps // nil where programs run as the server's user
+	private  bool    // directories are shown by files of the run's own
 	// asNobody has the programs of root run as nobody in the tier restricted.
 	asNobody bool
 	warm     *warm
@@ -67,13 +68,12 @@ func openTier(ctx context.Context, options Options, tier Tier) (*Backend, error)
 	case tier == Restricted && jail.LandlockABI() == 0:
 		return nil, errors.New("the kernel has no Landlock: it takes Linux 5.13 and \"landlock\" among the security modules of the boot parameter lsm=")
 	}
-	s.spawner = newSpawner()
 	s.cgroups = cgroup.Find(func() (pid int, end func(), err error) {
-		return startIdle(&syscall.SysProcAttr{Setsid: true}) // no signal of a terminal
+		return startIdle(supervisor.StartChild, &syscall.SysProcAttr{Setsid: true}) // no signal of a terminal
 	})
 	options.Logger.Debug("looked for a place for cgroups", "tier", tier, "place", s.cgroups.String())
 	if tier == Full && runsAsNobody() {
-		s.idmaps = &idmaps{namespaces: make(map[[2]uint32]*os.File)}
+		s.idmaps = &idmaps{launch: s.launch, namespaces: make(map[[2]uint32]*os.File)}
 	}
 	s.warm = &warm{system: s}
 	s.private = tier == Full
@@ -134,7 +134,7 @@ func (s *system) release() {
 		s.idmaps.close()
 	}
 	s.closeAliases()
-	s.spawner.close()
+	s.launcher.Close()
 	s.cgroups.Close() // nothing but empty cgroups can be left
 }
 

@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -27,9 +26,6 @@ const (
 	withInput    = 1
 )
 
-// maxFiles is how many descriptors may come with an order; the kernel's bound.
-const maxFiles = 253
-
 // send sends an order.
 func (o *Order) send(to *os.File, streams []*os.File) error {
 	kind := byte(withoutInput)
@@ -40,22 +36,16 @@ func (o *Order) send(to *os.File, streams []*os.File) error {
 	for _, file := range append(streams, o.Files...) {
 		fds = append(fds, int(file.Fd()))
 	}
-	if err := sendFiles(to, kind, fds); err != nil {
+	if err := wire.SendFiles(to, kind, fds...); err != nil {
 		return err
 	}
 	return wire.Send(to, o.Orders)
 }
 
-// sendFiles sends a byte with descriptors over a socket that is empty, so that it
-// does not block.
-func sendFiles(to *os.File, kind byte, fds []int) error {
-	return unix.Sendmsg(int(to.Fd()), []byte{kind}, unix.UnixRights(fds...), nil, unix.MSG_NOSIGNAL)
-}
-
 // receiveOrder makes the streams of an order those of this process, and returns
 // the descriptors of the files that came with it.
 func receiveOrder(from *os.File, orders wire.Message) (files []int, err error) {
-	fds, kind, err := receiveFiles(from, 0)
+	fds, kind, err := wire.ReceiveFiles(from, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +71,7 @@ func receiveReturned(from *os.File, count int) (returned []*os.File, err error) 
 	if count == 0 {
 		return nil, nil
 	}
-	fds, _, err := receiveFiles(from, unix.MSG_DONTWAIT)
+	fds, _, err := wire.ReceiveFiles(from, unix.MSG_DONTWAIT)
 	for _, fd := range fds {
 		returned = append(returned, os.NewFile(uintptr(fd), "returned"))
 	}
@@ -93,25 +83,4 @@ func receiveReturned(from *os.File, count int) (returned []*os.File, err error) 
 		return nil, err
 	}
 	return returned, nil
-}
-
-// receiveFiles waits for a byte and the descriptors that come with it.
-func receiveFiles(from *os.File, how int) (fds []int, kind byte, err error) {
-	data, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(4*maxFiles))
-	var n, rightsLen, flags int
-	for {
-		n, rightsLen, flags, _, err = unix.Recvmsg(int(from.Fd()), data, rights, how|unix.MSG_CMSG_CLOEXEC)
-		if err != unix.EINTR {
-			break
-		}
-	}
-	if err != nil || n == 0 || flags&unix.MSG_CTRUNC != 0 {
-		return nil, 0, fmt.Errorf("no descriptors: %w", err)
-	}
-	messages, err := unix.ParseSocketControlMessage(rights[:rightsLen])
-	if err != nil || len(messages) != 1 {
-		return nil, 0, wire.ErrInvalid
-	}
-	fds, err = unix.ParseUnixRights(&messages[0])
-	return fds, data[0], err
 }

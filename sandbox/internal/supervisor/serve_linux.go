@@ -108,7 +108,7 @@ func (j *Job) prepare(orders, reports *os.File) bool {
 	}
 	returned, err := j.Prepare(files)
 	if len(returned) > 0 && err == nil {
-		err = sendFiles(orders, 0, returned)
+		err = wire.SendFiles(orders, 0, returned...)
 	}
 	for _, fd := range returned {
 		unix.Close(fd)

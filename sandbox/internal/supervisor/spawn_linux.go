@@ -7,8 +7,6 @@ import (
 	"os/exec"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
@@ -32,15 +30,33 @@ type Config struct {
 	// OwnPIDs reports that the supervisor is the first process of a PID
 	// namespace: its death is that of its tree.
 	OwnPIDs bool
-	// Start starts the process. If nil, it is (*exec.Cmd).Start.
-	Start func(*exec.Cmd) error
+	// Start starts the process. If nil, it is a child of this one.
+	Start func(*exec.Cmd) (Process, error)
 }
+
+// Process is the process of a supervisor.
+type Process interface {
+	PID() int
+	Kill()
+	// Wait returns when it is dead. Whoever has it calls that once.
+	Wait()
+}
+
+// child is a child of this process.
+type child struct{ *exec.Cmd }
+
+// StartChild starts a process as a child of this one.
+func StartChild(command *exec.Cmd) (Process, error) { return child{command}, command.Start() }
+
+func (c child) PID() int { return c.Process.Pid }
+func (c child) Kill()    { c.Process.Kill() }
+func (c child) Wait()    { c.Cmd.Wait() } // how it ended does not matter
 
 // Supervisor is a supervisor that waits for its order. Whoever has one calls
 // either Run or Dismiss, once.
 type Supervisor struct {
 	config  Config
-	process *exec.Cmd
+	process Process
 	// control is never written after the order; the supervisor kills its tree
 	// when the other end closes, by us or by our death.
 	control *os.File
@@ -72,39 +88,43 @@ func Spawn(config Config) (*Supervisor, error) {
 }
 
 // PID is the process id.
-func (s *Supervisor) PID() int { return s.process.Process.Pid }
+func (s *Supervisor) PID() int { return s.process.PID() }
 
 // start starts the process. Its orders come by a socket, which can carry
 // descriptors too.
 func (s *Supervisor) start() error {
-	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	control, orders, err := wire.Pair()
 	if err != nil {
-		return os.NewSyscallError("socketpair", err)
+		return err
 	}
-	orders := os.NewFile(uintptr(ends[0]), "orders")
-	unix.SetNonblock(ends[1], true) // for Go's poller
-	s.control = os.NewFile(uintptr(ends[1]), "control")
+	s.control = control
 	reports, reportTo, err := os.Pipe()
 	if err != nil {
 		return errors.Join(err, orders.Close(), s.control.Close())
 	}
 	s.reports = reports
-	s.process = &exec.Cmd{
-		Path:        SelfExe,
-		Args:        []string{s.config.Name},
-		Env:         []string{"GOMAXPROCS=1"}, // it mostly waits
-		ExtraFiles:  []*os.File{orders, reportTo},
-		SysProcAttr: s.config.Attr,
-	}
 	start := s.config.Start
 	if start == nil {
-		start = (*exec.Cmd).Start
+		start = StartChild
 	}
-	err = errors.Join(start(s.process), orders.Close(), reportTo.Close())
+	s.process, err = start(Command(s.config.Name, s.config.Attr, orders, reportTo))
+	err = errors.Join(err, orders.Close(), reportTo.Close())
 	if err != nil {
 		err = errors.Join(err, s.control.Close(), s.reports.Close())
 	}
 	return err
+}
+
+// Command returns one that starts this very program again, by a name, with files
+// from descriptor 3 on. Nothing of the environment is its.
+func Command(name string, attr *syscall.SysProcAttr, files ...*os.File) *exec.Cmd {
+	return &exec.Cmd{
+		Path:        SelfExe,
+		Args:        []string{name},
+		Env:         []string{"GOMAXPROCS=1"}, // it mostly waits
+		ExtraFiles:  files,
+		SysProcAttr: attr,
+	}
 }
 
 // hear waits for a report before the program's start.
@@ -118,8 +138,8 @@ func (s *Supervisor) hear() error {
 
 // Dismiss ends a supervisor that got no order, and waits for its end.
 func (s *Supervisor) Dismiss() {
-	s.process.Process.Kill()
-	s.process.Wait() // killed
+	s.process.Kill()
+	s.process.Wait()
 	s.control.Close()
 	s.reports.Close()
 }

@@ -87,7 +87,7 @@ func (t *Tree) killSupervisor() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.ended {
-		t.process.Process.Kill()
+		t.process.Kill()
 		t.killProgram()
 	}
 }
@@ -148,7 +148,7 @@ func (t *Tree) receiveLast(last *report) error {
 // It takes the kernel a while to take namespaces apart.
 func (t *Tree) Close() {
 	io.Copy(io.Discard, t.reports)
-	t.process.Wait() // how it ended does not matter: it has reported, or cannot
+	t.process.Wait() // it has reported, or cannot
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended = true

@@ -83,7 +83,7 @@ func (t *Transfer) uint64(v *uint64) {
 }
 
 // Int visits an integer of any kind.
-func Int[T ~int | ~int64 | ~uint32 | ~uint64](t *Transfer, v *T) {
+func Int[T ~int | ~int64 | ~uint32 | ~uint64 | ~uintptr](t *Transfer, v *T) {
 	wide := uint64(*v)
 	t.uint64(&wide)
 	if t.reading { // what is sent may be in use elsewhere

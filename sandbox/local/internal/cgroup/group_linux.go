@@ -28,11 +28,9 @@ var isProtected = sync.OnceValue(func() bool { return readNumber("/proc/self", "
 
 // Group bounds one run. It is what the versions do differently.
 type Group interface {
-	// Enter and Around have a process begin in the cgroup, and with it all
-	// that it will start: one by its attributes, the other around its start.
-	// The thread that calls Around must be locked.
-	Enter(*syscall.SysProcAttr)
-	Around(start func() error) error
+	// Enter has a process begin in the cgroup, and with it all that it will
+	// start: by its attributes, and by these directories for [Around].
+	Enter(*syscall.SysProcAttr) (dirs []string)
 	// WhenExhausted calls kill where the kernel has run out of the run's
 	// memory and does not kill all of the run by itself. It is called before
 	// the cgroup is removed or not at all.
@@ -69,12 +67,11 @@ func (nowhere) close() error               { return nil }
 // none bounds nothing.
 type none struct{}
 
-func (none) Enter(*syscall.SysProcAttr)      {}
-func (none) Around(start func() error) error { return start() }
-func (none) WhenExhausted(func()) error      { return nil }
-func (none) Kill()                           {}
-func (none) Usage() Usage                    { return Usage{} }
-func (none) Remove() error                   { return nil }
+func (none) Enter(*syscall.SysProcAttr) []string { return nil }
+func (none) WhenExhausted(func()) error          { return nil }
+func (none) Kill()                               {}
+func (none) Usage() Usage                        { return Usage{} }
+func (none) Remove() error                       { return nil }
 
 // write writes to a file of the kernel's, which makes none that is not there.
 func write(dir, name, value string) error {

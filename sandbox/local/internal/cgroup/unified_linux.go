@@ -92,11 +92,10 @@ type unifiedGroup struct {
 
 // Enter spares the new process the way into the cgroup, for which the kernel
 // would have to stop all others.
-func (g *unifiedGroup) Enter(attr *syscall.SysProcAttr) {
+func (g *unifiedGroup) Enter(attr *syscall.SysProcAttr) []string {
 	attr.UseCgroupFD, attr.CgroupFD = true, int(g.file.Fd())
+	return nil
 }
-
-func (*unifiedGroup) Around(start func() error) error { return start() }
 
 // WhenExhausted has nothing to do: the kernel kills all of the cgroup.
 func (*unifiedGroup) WhenExhausted(func()) error { return nil }

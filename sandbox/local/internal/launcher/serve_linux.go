@@ -1,0 +1,102 @@
+package launcher
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
+	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/cgroup"
+)
+
+// name is the one by which the binary knows that it is to be a launcher.
+const name = "skills-mcp-launcher"
+
+// requestsFD is the descriptor of the socket by which requests come.
+const requestsFD = 3
+
+// It must take over before main, and before the init functions of packages that
+// need this one.
+func init() {
+	if supervisor.Asked(name) {
+		done := make(chan struct{})
+		go func() { // the main thread is who owns the process's memory: it enters no cgroup
+			defer close(done)
+			runtime.LockOSThread() // the thread that all processes die with
+			serve()
+		}()
+		<-done
+		syscall.Exit(0) // at once, without the hooks of os.Exit
+	}
+}
+
+// serve starts what it is asked for until the server closes its end, or dies.
+func serve() {
+	unix.CloseOnExec(requestsFD)
+	// What the server inherited from its own parent is kept from everybody.
+	if unix.CloseRange(requestsFD+1, ^uint(0)>>1, 0) != nil {
+		return
+	}
+	requests := os.NewFile(requestsFD, "requests")
+	for serveOne(requests) == nil {
+	}
+}
+
+func serveOne(requests *os.File) error {
+	files, _, err := wire.ReceiveFiles(requests, 0)
+	if err != nil {
+		return err
+	}
+	defer closeAll(files)
+	var asked request
+	if err := wire.Receive(requests, &asked); err != nil {
+		return err
+	}
+	pid, handle, err := asked.start(files)
+	if err != nil {
+		return wire.Send(requests, refusal(err))
+	}
+	defer unix.Close(handle)
+	go reap(pid)
+	if err := wire.Send(requests, &answer{PID: pid}); err != nil {
+		return err
+	}
+	return wire.SendFiles(requests, 0, handle)
+}
+
+// start starts a process, which cannot outlive this one where it was asked to die
+// with it.
+func (r *request) start(files []int) (pid, handle int, err error) {
+	attr := &r.Attr
+	if last := len(files) - 1; attr.UseCgroupFD {
+		attr.CgroupFD, files = files[last], files[:last]
+	}
+	attr.PidFD = &handle
+	process := &syscall.ProcAttr{Env: r.Env, Files: []uintptr{0, 1, 2}, Sys: attr}
+	for _, fd := range files {
+		process.Files = append(process.Files, uintptr(fd))
+	}
+	err = cgroup.Around(r.ThreadIn, func() error {
+		pid, err = syscall.ForkExec(supervisor.SelfExe, []string{r.Name}, process)
+		return err
+	})
+	return pid, handle, err
+}
+
+// reap waits for a process, so that it does not remain in the system's table.
+func reap(pid int) {
+	for {
+		if _, err := unix.Wait4(pid, nil, 0, nil); err != unix.EINTR {
+			return
+		}
+	}
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		unix.Close(fd)
+	}
+}
