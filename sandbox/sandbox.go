@@ -19,7 +19,8 @@ import (
 // called from many goroutines.
 type Backend interface {
 	Run(ctx context.Context, spec Spec) (Result, error)
-	// Info describes the backend and the tier that is in force.
+	// Info describes the backend and the tier that is in force. It may take as long
+	// as finding that out does, once.
 	Info() Info
 	// Close kills what still runs and releases everything. No Run may start
 	// after it.
@@ -48,7 +49,14 @@ type Info struct {
 	// Shown are the files and directories of this machine that programs see
 	// besides the system's, one a line: for the operator, not for clients.
 	Shown string
+	// Unavailable says why nothing can be run, and how to get a sandbox, for clients
+	// too. It is empty where programs can be run; where they cannot, all but Backend
+	// is empty.
+	Unavailable string
 }
+
+// Runs reports whether programs can be run.
+func (i Info) Runs() bool { return i.Unavailable == "" }
 
 // Spec is one run.
 type Spec struct {

@@ -107,7 +107,7 @@ func newFixtureOf(t testing.TB, root string, set func(*server.Options), options 
 	})
 	opts := server.Options{Version: "0.0.0-test", Catalog: skills, Workspaces: f.workspaces, Copies: copies, Now: f.clock}
 	if slices.Contains(options, "sandbox=off") {
-		opts.Unavailable = "this test has no sandbox."
+		opts.Sandbox = sandbox.None("this test has no sandbox.")
 	} else {
 		backend, err := host.New(host.Options{})
 		if err != nil {

@@ -69,11 +69,9 @@ type Options struct {
 	Catalog *catalog.Catalog
 	// Policy decides what skills may do. Its zero value enforces.
 	Policy policy.Policy
-	// Sandbox runs scripts. If nil, exec answers sandbox_unavailable with
-	// Unavailable as the reason. The caller closes it.
+	// Sandbox runs scripts. If nil, nothing can be run. It is asked nothing before
+	// a request needs to know of it. The caller closes it.
 	Sandbox sandbox.Backend
-	// Unavailable says why there is no sandbox and how to get one.
-	Unavailable string
 	// Workspaces hold what programs write. Required where Sandbox is set;
 	// the caller closes them.
 	Workspaces *workspaces.Store
@@ -87,9 +85,10 @@ type Options struct {
 	Shares Shares
 	// Grants are what skills are granted. The zero value has nothing.
 	Grants Grants
-	// Environments are the packages that were prepared for skills, which those have
-	// that are granted packages. If nil, there are none.
-	Environments *environments.Store
+	// Environments returns the packages that were prepared for skills, which those
+	// have that are granted packages, or nil for none. It is called when a request
+	// needs to know of them. If nil, there are none.
+	Environments func() *environments.Store
 	// Pinned are names of skills that the instructions list first.
 	Pinned []string
 	// Approval says what users are asked before it is done. In its zero value
@@ -140,6 +139,9 @@ func New(opts Options) (*Server, error) {
 	if opts.Sandbox != nil && opts.Copies == nil {
 		return nil, errors.New("server: a sandbox needs copies of skills")
 	}
+	if opts.Sandbox == nil {
+		opts.Sandbox = sandbox.None("this server has no sandbox.")
+	}
 	s := &Server{opts: opts, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))}
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
@@ -179,13 +181,13 @@ func (s *Server) furnish() (err error) {
 	s.updates = &updates.Updates{Skills: found, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Log: s.log}
 	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Access: s.access, Packages: prepared, Log: s.log,
 		Limits: func(skill string) sandbox.Limits { return execution.LimitsOf(opts.Limits).Of(skill).Limits }}
-	activations := activation.Writer{Skills: found, Shares: s.shares, Access: s.access, Needs: prepared.Needs, Copies: opts.Copies, Requirements: requirements, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable,
+	activations := activation.Writer{Skills: found, Shares: s.shares, Access: s.access, Needs: prepared.Needs, Copies: opts.Copies, Requirements: requirements, Sandbox: opts.Sandbox,
 		Shown: func(skill string) int64 { return execution.LimitsOf(opts.Limits).Of(skill).Instructions }}
 	s.publisher = &publish.Publisher{Skills: found, Workspaces: s.workspaces, Activation: activations, Shares: s.shares,
 		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Recorder: record, Log: s.log}
 	rooms := tools.Rooms{Skills: found, Workspaces: s.workspaces, Activation: activations, Shares: s.shares, Door: s.consent, Runner: &execution.Runner{
 		Skills: found, Shares: s.shares, Access: s.access, Redact: opts.Redact, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements, Consent: s.consent,
-		Limits: opts.Limits, Sandbox: opts.Sandbox, Unavailable: opts.Unavailable, Changed: s.updates.WorkspaceChanged, Log: s.log,
+		Limits: opts.Limits, Sandbox: opts.Sandbox, Changed: s.updates.WorkspaceChanged, Log: s.log,
 	}}
 	all := tools.Basic(rooms)
 	for _, name := range opts.Toolsets {

@@ -49,7 +49,7 @@ func newInspectCommand(flags *settings.Settings) *cobra.Command {
 }
 
 func inspect(command *cobra.Command, flags *settings.Settings, r *runtime, names []string) (*inspecting.Report, error) {
-	plans, err := preparing.Plans(command.Context(), flags, r.environments, r.catalog, r.copies, names)
+	plans, err := preparing.Plans(command.Context(), flags, r.environments(), r.catalog, r.copies, names)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +27,8 @@ func newListCommand(flags *settings.Settings) *cobra.Command {
 				return err
 			}
 			defer runtime.close()
-			list := listing.New(command.Context(), runtime.catalog.Snapshot(), runtime.shown(), flags.Disables)
+			shown := strings.FieldsFunc(runtime.backend.Info().Shown, func(r rune) bool { return r == '\n' })
+			list := listing.New(command.Context(), runtime.catalog.Snapshot(), shown, flags.Disables)
 			print := list.Text
 			if asJSON {
 				print = list.JSON

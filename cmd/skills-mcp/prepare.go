@@ -53,7 +53,7 @@ func newPrepareCommand(flags *settings.Settings) *cobra.Command {
 				return err
 			}
 			defer runtime.close()
-			if runtime.environments == nil {
+			if runtime.environments() == nil {
 				return errors.New("nothing can be run, so nothing is prepared: 'skills-mcp list' says why")
 			}
 			return prepare(command, flags, runtime, names, given)
@@ -74,7 +74,7 @@ func prepare(command *cobra.Command, flags *settings.Settings, r *runtime, names
 	if _, err := time.Parse(time.DateOnly, given.excludeNewer); given.excludeNewer != "" && err != nil {
 		return exit.Misused(fmt.Errorf("--exclude-newer %q is no date such as 2026-01-01", given.excludeNewer))
 	}
-	plans, err := preparing.Plans(command.Context(), flags, r.environments, r.catalog, r.copies, names)
+	plans, err := preparing.Plans(command.Context(), flags, r.environments(), r.catalog, r.copies, names)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func prepare(command *cobra.Command, flags *settings.Settings, r *runtime, names
 	if !given.yes && !terminal.CanAsk(command) {
 		return exit.Misused(errors.New("standard input is no terminal to ask at; look at what is shown above, then give --yes"))
 	}
-	p := &preparing.Preparer{Store: r.environments, Backend: r.backend, Log: r.log, Hosts: given.hosts, ExcludeNewer: given.excludeNewer,
+	p := &preparing.Preparer{Store: r.environments(), Backend: r.backend, Log: r.log, Hosts: given.hosts, ExcludeNewer: given.excludeNewer,
 		Progress: func(line string) { fmt.Fprintf(command.ErrOrStderr(), "  %s …\n", line) },
 		Agree: func(skill string, offer preparing.Offer) error {
 			if err := offer.Write(command.OutOrStdout(), skill); err != nil || given.yes {

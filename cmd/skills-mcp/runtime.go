@@ -5,8 +5,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"strings"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/backends"
@@ -27,14 +28,14 @@ import (
 type runtime struct {
 	log        *slog.Logger
 	catalog    *catalog.Catalog
-	backend    sandbox.Backend // nil where nothing can be run
+	backend    sandbox.Backend
 	workspaces *workspaces.Store
 	copies     *staging.Copies
 	audit      *audit.Log       // nil where nothing is recorded
 	files      *userfiles.Files // nil where programs see none of the user
 	granted    *granted.Source
-	// environments are nil where nothing can be run.
-	environments *environments.Store
+	// environments returns nil where nothing can be run.
+	environments func() *environments.Store
 	reaping      sync.WaitGroup // of what another process left there
 	server       *server.Server
 }
@@ -65,15 +66,19 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 	if r.audit, err = s.OpenAudit(r.log); err != nil {
 		return nil, err
 	}
-	backend, unavailable, err := backends.Open(ctx, s, r.log)
-	if err != nil {
-		return nil, err
-	}
-	r.backend = backend
-	if r.catalog, err = openCatalog(ctx, s, r.log, roots); err != nil {
-		return nil, err
-	}
-	if err := r.openStores(s, stderr); err != nil {
+	// The scan takes longest, so that all else is done meanwhile.
+	opening, untilError := errgroup.WithContext(ctx)
+	opening.Go(func() (err error) {
+		r.catalog, err = openCatalog(untilError, s, r.log, roots)
+		return err
+	})
+	opening.Go(func() (err error) {
+		if r.backend, err = backends.Open(ctx, s, r.log); err != nil {
+			return err
+		}
+		return r.openStores(s, stderr)
+	})
+	if err := opening.Wait(); err != nil {
 		return nil, err
 	}
 	r.server, err = server.New(server.Options{
@@ -81,7 +86,6 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 		Catalog:      r.catalog,
 		Policy:       s.OperatorPolicy(),
 		Sandbox:      r.backend,
-		Unavailable:  unavailable,
 		Workspaces:   r.workspaces,
 		Toolsets:     toolsets,
 		Copies:       r.copies,
@@ -114,12 +118,14 @@ func (r *runtime) openStores(s *settings.Settings, stderr io.Writer) (err error)
 	if r.granted, err = granted.Open(s, stderr, r.log); err != nil {
 		return err
 	}
-	if r.environments, err = preparing.OpenStore(r.backend, r.log); err != nil {
-		r.log.Warn("programs have no prepared packages", "error", err)
-	}
-	if r.environments != nil {
-		r.reaping.Go(r.environments.Reap)
-	}
+	r.environments = sync.OnceValue(func() *environments.Store {
+		store, err := preparing.OpenStore(r.backend, r.log)
+		if err != nil {
+			r.log.Warn("programs have no prepared packages", "error", err)
+		}
+		return store
+	})
+	r.reaping.Go(preparing.Reap)
 	return nil
 }
 
@@ -148,27 +154,8 @@ func (r *runtime) whileWatching(ctx context.Context, serve func(context.Context)
 
 func (r *runtime) logStart(transport string) {
 	snapshot := r.catalog.Snapshot()
-	backend, tier := "off", ""
-	if r.backend != nil {
-		info := r.backend.Info()
-		backend, tier = info.Backend, info.Tier
-		if shown := r.shown(); len(shown) > 0 {
-			r.log.Info("programs see more than the system's files", "shown", shown)
-		}
-		if info.Tier == "none" {
-			r.log.Warn("scripts run without isolation", "sandbox", info.Backend, "tier", info.Tier, "notice", info.Notice)
-		}
-	}
 	r.log.Info("serving", "transport", transport, "version", programVersion(),
-		"skills", len(snapshot.Skills()), "problems", len(snapshot.Problems()), "sandbox", backend, "tier", tier)
-}
-
-// shown returns what programs see of this machine besides the system's files.
-func (r *runtime) shown() []string {
-	if r.backend == nil || r.backend.Info().Shown == "" {
-		return nil
-	}
-	return strings.Split(r.backend.Info().Shown, "\n")
+		"skills", len(snapshot.Skills()), "problems", len(snapshot.Problems()))
 }
 
 // close ends what runs and removes what was made.
@@ -204,7 +191,7 @@ func (r *runtime) close() {
 func (r *runtime) runExamples(ctx context.Context, skills []*catalog.Skill, out io.Writer) (*examples.Report, error) {
 	report := &examples.Report{Examples: []examples.Result{}, Faults: []examples.Fault{}}
 	runner := examples.Runner{Call: r.server.Call}
-	if r.backend != nil {
+	if r.backend.Info().Runs() {
 		runner.Workspaces = r.workspaces
 	}
 	var failed error

@@ -55,15 +55,15 @@ type Options struct {
 type Access struct {
 	Options
 	catalog *catalog.Catalog
-	backend sandbox.Backend // nil where nothing can be run
-	door    *consent.Door   // nil where nobody is asked
+	backend sandbox.Backend
+	door    *consent.Door // nil where nobody is asked
 	log     *slog.Logger
 	trust   trust
 	proxy   func() (*egress.Proxy, error)
 }
 
 // New returns the access to what is granted to the skills of a catalog, whose
-// programs the backend runs, if any. What else they may reach is asked at the door.
+// programs the backend runs. What else they may reach is asked at the door.
 // The caller closes it.
 func New(options Options, from *catalog.Catalog, backend sandbox.Backend, door *consent.Door, log *slog.Logger) *Access {
 	a := &Access{Options: options, catalog: from, backend: backend, door: door, log: log}
@@ -101,7 +101,7 @@ func (a *Access) Any(skill *catalog.Skill) bool {
 }
 
 // holdsHosts reports whether programs can be given some hosts and no others.
-func (a *Access) holdsHosts() bool { return a.backend != nil && a.backend.Info().Egress }
+func (a *Access) holdsHosts() bool { return a.backend.Info().Egress }
 
 // Skill is one version of a skill that is to run, as its programs see it.
 type Skill struct {

@@ -151,11 +151,7 @@ func (r *Run) withheld() (sentences []string) {
 const unknownGrants = "What the user has granted cannot be read, so nothing of it is in force: 'skills-mcp grants' says why."
 
 func (a *Access) notPrepared(skill string) string {
-	backend := ""
-	if a.backend != nil {
-		backend = a.backend.Info().Backend
-	}
-	return "Its packages are not prepared, for this version of it: the user can do that with '" + packages.Command(skill, backend) + "'."
+	return "Its packages are not prepared, for this version of it: the user can do that with '" + packages.Command(skill, a.backend.Info().Backend) + "'."
 }
 
 // withheldText says why something is not in force for a skill as it is.
@@ -203,10 +199,13 @@ func join(rules []hosts.Rule) string {
 // sandbox, or nothing.
 func (a *Access) closedText(g *grants.Grants) string {
 	rules := g.Network()
-	if len(rules) == 0 || a.backend == nil || a.holdsHosts() {
+	if len(rules) == 0 || a.holdsHosts() {
 		return ""
 	}
 	info := a.backend.Info()
+	if !info.Runs() {
+		return ""
+	}
 	if info.Network {
 		return fmt.Sprintf("The sandbox %s (tier %s) does not keep programs from the network, so that the hosts that are granted bound nothing, and secrets that are masked are withheld.",
 			info.Backend, info.Tier)

@@ -45,9 +45,8 @@ type Writer struct {
 	Access *access.Access
 	Needs  func(digest, dir string) (needs.Needs, error)
 	Copies *staging.Copies
-	// Sandbox runs programs. If nil, Unavailable says why.
-	Sandbox     sandbox.Backend
-	Unavailable string
+	// Sandbox runs programs, if any can be run.
+	Sandbox sandbox.Backend
 	// Shown is how many bytes of a skill's instructions are shown at once.
 	Shown func(skill string) int64
 }
@@ -93,10 +92,11 @@ func (w Writer) Activate(ctx context.Context, skill *catalog.Skill, arguments st
 // base is where the skill's files are: as programs see them, or where none run,
 // to readResource.
 func (p *page) base() string {
-	if p.Sandbox == nil {
+	info := p.Sandbox.Info()
+	if !info.Runs() {
 		return resources.URI(p.skill, ".")
 	}
-	return p.Sandbox.Info().SkillDir
+	return info.SkillDir
 }
 
 // shown returns the instructions, or as much of them as is shown at once and where
@@ -130,7 +130,7 @@ func (p *page) write(ctx context.Context, read skills.Instructions) error {
 	p.writeTools()
 	p.writeRights(ctx)
 	p.writeScripts(ctx, read.Body)
-	if p.Sandbox != nil && (p.Skills.Policy.Mode == policy.Log || p.grants.Execute()) {
+	if p.Sandbox.Info().Runs() && (p.Skills.Policy.Mode == policy.Log || p.grants.Execute()) {
 		p.writeGranted(ctx)
 		if missing := requirement.Text(p.Requirements.OfSkill(ctx, p.skill, p.files)); missing != "" {
 			fmt.Fprintf(p, "%s Do without the programs that need them, or tell the user what to install.\n", missing)
@@ -212,11 +212,11 @@ func (p *page) writeRights(ctx context.Context) {
 	if p.skill.Compatibility != "" {
 		fmt.Fprintf(p, "Compatibility, as the author states it: %s\n", display.Line(p.skill.Compatibility))
 	}
-	if p.Sandbox == nil {
-		fmt.Fprintf(p, "Execution: off. %s\n", p.Unavailable)
+	info := p.Sandbox.Info()
+	if !info.Runs() {
+		fmt.Fprintf(p, "Execution: off. %s\n", info.Unavailable)
 		return
 	}
-	info := p.Sandbox.Info()
 	start, project := ", where programs start and leave their results", p.Shares.Project(ctx)
 	if project != nil {
 		start = ""

@@ -110,14 +110,15 @@ func (p *page) seenByPrograms(ctx context.Context) string {
 // writeScripts says what programs see, and what the names of scripts in the
 // instructions mean to exec.
 func (p *page) writeScripts(ctx context.Context, body string) {
-	if p.Sandbox == nil || !p.grants.Execute() {
+	info := p.Sandbox.Info()
+	if !info.Runs() || !p.grants.Execute() {
 		return
 	}
 	start := "the workspace"
 	if p.Shares.Project(ctx) != nil {
 		start = "the project"
 	}
-	if p.Sandbox.Info().Tier != "none" {
+	if info.Tier != "none" {
 		p.WriteString(p.seenByPrograms(ctx))
 	}
 	own, others := p.namedScripts(body)

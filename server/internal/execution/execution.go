@@ -47,9 +47,8 @@ type Runner struct {
 	Consent *consent.Door
 	// Limits are those of the runs of a skill. If nil, the defaults.
 	Limits LimitsOf
-	// Sandbox runs programs. If nil, Unavailable says why.
-	Sandbox     sandbox.Backend
-	Unavailable string
+	// Sandbox runs programs, if any can be run.
+	Sandbox sandbox.Backend
 	// Changed is called with a workspace in which a program has run.
 	Changed func(workspaces.Workspace)
 	Log     *slog.Logger
@@ -173,9 +172,9 @@ func (r *Runner) advice(ctx context.Context, p *prepared, result sandbox.Result,
 
 // executable refuses where nothing can be run.
 func (r *Runner) executable() error {
-	if r.Sandbox == nil {
+	if info := r.Sandbox.Info(); !info.Runs() {
 		return failure.New(failure.SandboxUnavailable, "Do the task without running scripts, or tell the user.",
-			"nothing can be run: %s", r.Unavailable)
+			"nothing can be run: %s", info.Unavailable)
 	}
 	return nil
 }
@@ -184,8 +183,8 @@ func (r *Runner) executable() error {
 // write it as programs see it.
 func (r *Runner) inSkill(script string) string {
 	script = strings.TrimPrefix(script, "$SKILL_DIR/")
-	if r.Sandbox != nil {
-		script = strings.TrimPrefix(script, r.Sandbox.Info().SkillDir+"/")
+	if info := r.Sandbox.Info(); info.Runs() {
+		script = strings.TrimPrefix(script, info.SkillDir+"/")
 	}
 	return script
 }

@@ -92,9 +92,7 @@ func (r *Runner) prepare(ctx context.Context, p Program) (*prepared, error) {
 		run.spec.Limits = limits.run(run.spec.Limits.Timeout)
 		run.longest = run.longest || p.Untimed || run.spec.Limits.Timeout == limits.Longest
 		run.request.InSkill = run.spec.InSkill
-		if r.Sandbox != nil {
-			run.request.SkillDir = r.Sandbox.Info().SkillDir
-		}
+		run.request.SkillDir = r.Sandbox.Info().SkillDir
 		// What is denied is not worth a copy.
 		if err := r.Skills.Permit(ctx, run.skill, run.request); err != nil {
 			return nil, err

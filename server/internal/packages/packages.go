@@ -24,18 +24,18 @@ const (
 
 // Access finds environments of skills. It is safe for use by several goroutines.
 type Access struct {
-	store *environments.Store // nil where there are none
+	store func() *environments.Store // which returns nil where there are none
 
 	mu    sync.Mutex
 	known map[string]needs.Needs // by the digest of a version
 }
 
-// New returns the access to the environments of a store, which is nil where there
-// are none.
-func New(store *environments.Store) *Access { return &Access{store: store} }
+// New returns the access to the environments of a store, which is asked for when it
+// is needed; nil for none.
+func New(store func() *environments.Store) *Access { return &Access{store: store} }
 
 // Prepares reports whether packages can be prepared at all.
-func (a *Access) Prepares() bool { return a != nil && a.store != nil }
+func (a *Access) Prepares() bool { return a != nil && a.store != nil && a.store() != nil }
 
 // Needs returns what the files of a version of a skill ask for, of which there
 // is a copy in a directory. They are read once for each digest.
@@ -76,7 +76,7 @@ func (a *Access) Find(digest, dir string) (*environments.Environment, error) {
 	if !found.Packages() {
 		return nil, environments.ErrNotPrepared
 	}
-	return a.store.Find(Wanted(found))
+	return a.store().Find(Wanted(found))
 }
 
 // Wanted returns what an environment is to hold for what a skill needs.

@@ -59,10 +59,7 @@ func (f *workspaceFiles) path(ctx context.Context, path, handle string) (filePat
 		read.handle = handle
 		return read, err
 	}
-	var seen sandbox.Info
-	if f.runner.Sandbox != nil {
-		seen = f.runner.Sandbox.Info()
-	}
+	seen := f.runner.Sandbox.Info()
 	read := filePath{file: path, handle: handle}
 	if rest, ok := below(path, "/workspace", "$WORKSPACE", "${WORKSPACE}", seen.Workspace); ok {
 		read.file = rest

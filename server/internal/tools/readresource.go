@@ -15,6 +15,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/shares"
@@ -43,9 +44,9 @@ type reader struct {
 	skills     skills.Access
 	workspaces *workspace.Access
 	shares     *shares.Access
-	// executable reports that programs can be run, which find files by a path.
-	executable bool
-	redact     *redact.Set
+	// sandbox is where programs run, which find files by a path.
+	sandbox sandbox.Backend
+	redact  *redact.Set
 }
 
 func readResource(r reader) Tool {
@@ -259,7 +260,7 @@ func (r reader) binaryLink(content contained.Content, at linked) *mcp.CallToolRe
 	if content.Size <= contained.MaxReadBytes {
 		notice += " The resource that is linked gives it whole (resources/read, up to 16 MiB)."
 	}
-	if r.executable {
+	if r.sandbox.Info().Runs() {
 		notice += fmt.Sprintf(" Programs that exec runs find it at %s.", display.Path(at.seen))
 	}
 	notice += " With `offset` or `length` parts of it come."

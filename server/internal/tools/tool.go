@@ -41,7 +41,7 @@ type Rooms struct {
 func Basic(rooms Rooms) []Tool {
 	return []Tool{
 		activate(rooms.Activation),
-		readResource(reader{rooms.Skills, rooms.Workspaces, rooms.Shares, rooms.Runner.Sandbox != nil, rooms.Runner.Redact}),
+		readResource(reader{rooms.Skills, rooms.Workspaces, rooms.Shares, rooms.Runner.Sandbox, rooms.Runner.Redact}),
 		exec(rooms.Runner),
 		findSkills(rooms.Skills),
 		applyChanges(applier{rooms.Shares, rooms.Door}),

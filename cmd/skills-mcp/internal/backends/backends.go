@@ -20,17 +20,19 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/queue"
 )
 
+// opener opens a backend, or returns an error where it is not to be had.
+type opener func(ctx context.Context, s *settings.Settings, log *slog.Logger) (sandbox.Backend, error)
+
 // backends are the values of --sandbox, the default first.
 var backends = []struct {
 	name, help string
-	// open returns a nil backend where nothing can be run, and why.
-	open func(ctx context.Context, s *settings.Settings, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error)
+	open       opener
 }{
 	{"auto", "the best isolation there is, or\noff where there is none", openBest},
 	{"local", "kernel isolation, Linux", opened(openLocal)},
 	{"docker", "a\ncontainer for every run", opened(openDocker)},
-	{"off", "", func(_ context.Context, s *settings.Settings, _ *slog.Logger) (sandbox.Backend, string, error) {
-		return nil, whyOff(s), nil
+	{"off", "", func(_ context.Context, s *settings.Settings, _ *slog.Logger) (sandbox.Backend, error) {
+		return sandbox.None(whyOff(s)), nil
 	}},
 	{"unsafe-host", "no isolation at all", opened(func(_ context.Context, _ *settings.Settings, log *slog.Logger) (*host.Backend, error) {
 		return host.New(host.Options{Logger: log})
@@ -59,37 +61,42 @@ func Help() string {
 }
 
 // opened makes a backend's own constructor one of the table's.
-func opened[B sandbox.Backend](open func(context.Context, *settings.Settings, *slog.Logger) (B, error)) func(context.Context, *settings.Settings, *slog.Logger) (sandbox.Backend, string, error) {
-	return func(ctx context.Context, s *settings.Settings, log *slog.Logger) (sandbox.Backend, string, error) {
+func opened[B sandbox.Backend](open func(context.Context, *settings.Settings, *slog.Logger) (B, error)) opener {
+	return func(ctx context.Context, s *settings.Settings, log *slog.Logger) (sandbox.Backend, error) {
 		backend, err := open(ctx, s, log)
 		if err != nil {
-			return nil, "", err // not a nil pointer that is no nil interface
+			return nil, err // not a nil pointer that is no nil interface
 		}
-		return backend, "", nil
+		return behindQueue(backend, s, log), nil
 	}
+}
+
+// behindQueue puts a queue before a backend, and says in the log what it is.
+func behindQueue(backend sandbox.Backend, s *settings.Settings, log *slog.Logger) sandbox.Backend {
+	info := backend.Info()
+	if info.Shown != "" {
+		log.Info("programs see more than the system's files", "shown", strings.Split(info.Shown, "\n"))
+	}
+	if info.Tier == "none" {
+		log.Warn("scripts run without isolation", "sandbox", info.Backend, "tier", info.Tier, "notice", info.Notice)
+	}
+	log.Info("programs are run", "sandbox", info.Backend, "tier", info.Tier)
+	return queue.New(backend, queue.Options{Running: s.Sandbox.MaxRuns})
 }
 
 // Open opens the backend that --sandbox names, behind a queue. Nothing runs
 // without isolation unless it was asked for by name: where nothing can be run, the
-// backend is nil, and unavailable says why.
-func Open(ctx context.Context, s *settings.Settings, log *slog.Logger) (_ sandbox.Backend, unavailable string, err error) {
+// backend says so, and why. One that was asked for by name has to be there.
+func Open(ctx context.Context, s *settings.Settings, log *slog.Logger) (sandbox.Backend, error) {
 	if err := checkShow(s); err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	backend, unavailable, err := openNamed(ctx, s, log)
-	if err != nil || backend == nil {
-		return nil, unavailable, err
-	}
-	return queue.New(backend, queue.Options{Running: s.Sandbox.MaxRuns}), "", nil
-}
-
-func openNamed(ctx context.Context, s *settings.Settings, log *slog.Logger) (backend sandbox.Backend, unavailable string, err error) {
 	for _, b := range backends {
 		if b.name == s.Sandbox.Backend {
 			return b.open(ctx, s, log)
 		}
 	}
-	return nil, "", fmt.Errorf("there is no sandbox %q", s.Sandbox.Backend)
+	return nil, fmt.Errorf("there is no sandbox %q", s.Sandbox.Backend)
 }
 
 // whyOff says who turned execution off, and names no path of this machine.
@@ -109,16 +116,19 @@ func whyOff(s *settings.Settings) string {
 	return "the user turned execution off with --sandbox=off."
 }
 
-// openBest opens the [best], or says in one line why nothing can
-// be run, and what the user can do.
-func openBest(ctx context.Context, s *settings.Settings, log *slog.Logger) (sandbox.Backend, string, error) {
-	backend, err := best(ctx, s, log)
-	if err == nil {
-		return backend, "", nil
-	}
-	log.Warn("scripts cannot be run", "error", err)
-	reason := strings.ReplaceAll(err.Error(), "\n", "; ")
-	return nil, reason + ". To run scripts without isolation, the user starts skills-mcp with --sandbox=unsafe-host.", nil
+// openBest returns a backend that becomes the [best] once it is needed: finding
+// that one takes longer than anything else before the first answer. Where there is
+// none, it says in one line why, and what the user can do.
+func openBest(ctx context.Context, s *settings.Settings, log *slog.Logger) (sandbox.Backend, error) {
+	return &onNeed{open: func() sandbox.Backend {
+		backend, err := best(ctx, s, log)
+		if err == nil {
+			return behindQueue(backend, s, log)
+		}
+		log.Warn("scripts cannot be run", "error", err)
+		reason := strings.ReplaceAll(err.Error(), "\n", "; ")
+		return sandbox.None(reason + ". To run scripts without isolation, the user starts skills-mcp with --sandbox=unsafe-host.")
+	}}, nil
 }
 
 // best opens the local sandbox in its full tier, which starts fastest

@@ -27,7 +27,7 @@ import (
 // OpenStore returns the environments for the programs of a backend, or nil where
 // nothing can be run.
 func OpenStore(backend sandbox.Backend, log *slog.Logger) (*environments.Store, error) {
-	if backend == nil {
+	if !backend.Info().Runs() {
 		return nil, nil
 	}
 	dir, err := environments.Dir()
@@ -35,6 +35,13 @@ func OpenStore(backend sandbox.Backend, log *slog.Logger) (*environments.Store, 
 		return nil, err
 	}
 	return &environments.Store{Dir: dir, Machine: environments.MachineOf(backend), Logger: log}, nil
+}
+
+// Reap removes environments that another process, which is gone, has not finished.
+func Reap() {
+	if dir, err := environments.Dir(); err == nil {
+		(&environments.Store{Dir: dir}).Reap()
+	}
 }
 
 // What bounds the download of packages.

@@ -14,9 +14,13 @@ import (
 
 // Withheld returns what reports which files in a skill's directory are hidden
 // since it lies in the user's project or a share, or holds one: what no program
-// sees there is no content of a skill either. It returns nil for other skills.
+// sees there is no content of a skill either. It returns nil for other skills, and
+// for all where nothing of the user is known.
 func Withheld(s *settings.Settings) func(dir string) func(path string) bool {
 	lent := lentDirectories(s)
+	if len(lent) == 0 {
+		return nil
+	}
 	return func(dir string) func(path string) bool {
 		real, err := filepath.EvalSymlinks(dir)
 		if err != nil {

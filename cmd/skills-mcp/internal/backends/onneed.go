@@ -1,0 +1,37 @@
+package backends
+
+import (
+	"context"
+	"sync"
+
+	"github.com/skills-mcp/skills-mcp/sandbox"
+)
+
+// onNeed is a backend that is opened when it is needed first, by whoever needs it;
+// the others wait for that.
+type onNeed struct {
+	open    func() sandbox.Backend
+	once    sync.Once
+	backend sandbox.Backend
+}
+
+var _ sandbox.Backend = (*onNeed)(nil)
+
+func (o *onNeed) opened() sandbox.Backend {
+	o.once.Do(func() { o.backend = o.open() })
+	return o.backend
+}
+
+// Run implements [sandbox.Backend].
+func (o *onNeed) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
+	return o.opened().Run(ctx, spec)
+}
+
+// Info describes the backend that was opened.
+func (o *onNeed) Info() sandbox.Info { return o.opened().Info() }
+
+// Close closes the backend if it was ever opened, and keeps it from being opened.
+func (o *onNeed) Close() error {
+	o.once.Do(func() { o.backend = sandbox.None("the server has ended.") })
+	return o.backend.Close()
+}
