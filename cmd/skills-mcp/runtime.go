@@ -191,7 +191,7 @@ func (r *runtime) close() {
 func (r *runtime) runExamples(ctx context.Context, skills []*catalog.Skill, out io.Writer) (*examples.Report, error) {
 	report := &examples.Report{Examples: []examples.Result{}, Faults: []examples.Fault{}}
 	runner := examples.Runner{Call: r.server.Call}
-	if r.backend != nil {
+	if r.backend.Info().Runs() {
 		runner.Workspaces = r.workspaces
 	}
 	var failed error

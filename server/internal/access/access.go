@@ -55,8 +55,8 @@ type Options struct {
 type Access struct {
 	Options
 	catalog *catalog.Catalog
-	backend sandbox.Backend // nil where nothing can be run
-	door    *consent.Door   // nil where nobody is asked
+	backend sandbox.Backend
+	door    *consent.Door // nil where nobody is asked
 	log     *slog.Logger
 	trust   trust
 	proxy   func() (*egress.Proxy, error)
