@@ -65,7 +65,7 @@ func newRootCommand(secrets *redact.Set) *cobra.Command {
 		newChangesCommand(flags), newApplyCommand(flags), newUndoCommand(flags), newHostedCommand(flags),
 		newTestCommand(flags))
 	command.AddCommand(newValidateCommand())
-	command.AddCommand(newRegisterCommand(flags), newUnregisterCommand())
+	command.AddCommand(newRegisterCommand(flags), newUnregisterCommand(), newDoctorCommand(flags))
 	return command
 }
 

@@ -195,3 +195,34 @@ func openDocker(ctx context.Context, s *settings.Settings, log *slog.Logger) (*d
 		Remote: remote.Access{Here: s.Sandbox.Backend == "auto"},
 	})
 }
+
+// Tried is a backend that isolates programs, and was tried.
+type Tried struct {
+	Name    string
+	Backend sandbox.Backend // nil where there is an error
+	Err     error
+	// Chosen reports that it is what auto chooses.
+	Chosen bool
+}
+
+// TryAll opens all backends that isolate programs. The caller closes those that
+// could be opened.
+func TryAll(ctx context.Context, s *settings.Settings, log *slog.Logger) ([]Tried, error) {
+	if err := checkShow(s); err != nil {
+		return nil, err
+	}
+	own, containers := Tried{Name: "local"}, Tried{Name: "docker"}
+	if opened, err := openLocal(ctx, s, log); err != nil {
+		own.Err = err
+	} else {
+		own.Backend = opened
+	}
+	if opened, err := openDocker(ctx, s, log); err != nil {
+		containers.Err = err
+	} else {
+		containers.Backend = opened
+	}
+	own.Chosen = own.Err == nil && (containers.Err != nil || own.Backend.Info().Tier == "full")
+	containers.Chosen = containers.Err == nil && !own.Chosen
+	return []Tried{own, containers}, nil
+}
