@@ -134,6 +134,10 @@ func (g *Grants) decideShell(command string, at location) Decision {
 			return listed(e)
 		}
 	}
+	if len(command) > maxParsedBytes {
+		return deny(ruleTooLong, fmt.Sprintf("The command has %d bytes; of a skill that lists commands the limit is %d.", len(command), maxParsedBytes),
+			"Put it into a script of the skill, or pass data on stdin.")
+	}
 	parsed, err := parseProgram(command)
 	if err == nil && parsed.bare && !at.plain() {
 		err = errors.New("a $SKILL_DIR outside of double quotes")

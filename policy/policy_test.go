@@ -157,7 +157,7 @@ func TestMalformedRequestsAreDeniedWhateverIsGranted(t *testing.T) {
 		{"NUL in a command", shell("ls \x00"), "request: malformed"},
 		{"empty command", shell(""), "request: malformed"},
 		{"blank command", shell(" \n\t"), "request: malformed"},
-		{"long command", shell("ls " + strings.Repeat("a", 16<<10-2)), "request: too long"},
+		{"long command", shell("ls " + strings.Repeat("a", 1<<20-2)), "request: too long"},
 	}
 	for _, test := range tests {
 		for _, grants := range []*policy.Grants{nil, everything} {
@@ -168,7 +168,16 @@ func TestMalformedRequestsAreDeniedWhateverIsGranted(t *testing.T) {
 	}
 	atLimit := "ls " + strings.Repeat("a", 16<<10-3)
 	check(t, grant(t, "Bash(ls:*)"), shell(atLimit), policy.Allow)
-	check(t, nil, shell(atLimit), policy.Allow)
+	for _, long := range []string{atLimit + "a", "ls; " + strings.Repeat("(", 1<<20-4), "ls <<E\n" + strings.Repeat("a\n", 500_000) + "E"} {
+		check(t, nil, shell(long), policy.Allow)
+		check(t, grant(t, "Bash"), shell(long), policy.Allow)
+		if got := check(t, grant(t, "Bash(ls:*)"), shell(long), policy.Deny); got.Rule != "request: too long" {
+			t.Errorf("%.20q is denied by %q", long, got.Rule)
+		}
+		if words := policy.Words(long); words != nil {
+			t.Errorf("%.20q has %d words", long, len(words))
+		}
+	}
 	check(t, nil, read("caf\xe9.txt"), policy.Allow)
 }
 

@@ -22,7 +22,8 @@ const (
 // Bounds of a request. A longer command belongs into a script; a longer path
 // names no file on any system this runs on.
 const (
-	maxCommandBytes = 16 << 10
+	maxCommandBytes = 1 << 20
+	maxParsedBytes  = 16 << 10 // of commands that are matched with patterns
 	maxPathBytes    = 4 << 10
 )
 

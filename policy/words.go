@@ -14,9 +14,12 @@ type Word struct {
 }
 
 // Words returns the words of a shell command in their order, or none where it
-// is no command. They tell what a command may be about, not what it does: that
+// is no command, or a long one. They tell what a command may be about, not what it does: that
 // is for [Policy.Decide].
 func Words(command string) (words []Word) {
+	if len(command) > maxParsedBytes {
+		return nil
+	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
 	if err != nil {
 		return nil

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,5 +64,28 @@ func TestLimitOfWorkspace(t *testing.T) {
 		if a.code() != want {
 			t.Errorf("file %d: %s", i+1, a.text())
 		}
+	}
+}
+
+// TestLongCommand: a here-document of almost 1 MiB comes as it is, more is refused,
+// and so is what cannot be held against what a skill lists.
+func TestLongCommand(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	writeFile(t, filepath.Join(root, "free", "SKILL.md"), []byte("---\nname: free\ndescription: Runs anything.\n---\n"))
+	writeFile(t, filepath.Join(root, "lists", "SKILL.md"), []byte("---\nname: lists\ndescription: Runs ls.\nallowed-tools: Bash(ls:*)\n---\n"))
+	c := newFixture(t, root, "toolset=workspace").connect(t)
+	text := strings.Repeat("größe $HOME 'x'\n", 50_000)
+	command := "wc -c <<'EOF'\n" + text + "EOF\n"
+	for tool, arguments := range map[string]map[string]any{"exec": {"name": "free", "command": command}, "bash_tool": {"description": "count", "command": command}} {
+		if a := c.call(t, tool, arguments); a.IsError || !strings.Contains(a.text(), fmt.Sprint(len(text))) {
+			t.Errorf("%s: %.300s", tool, a.text())
+		}
+	}
+	if a := c.call(t, "exec", map[string]any{"name": "free", "command": "true " + strings.Repeat("x", 1<<20)}); a.code() != "invalid_arguments" {
+		t.Errorf("more than 1 MiB: %.300s", a.text())
+	}
+	if a := c.call(t, "exec", map[string]any{"name": "lists", "command": "ls " + strings.Repeat("x", 20_000)}); a.code() != "permission_denied" || !strings.Contains(a.text(), "the limit is 16384") {
+		t.Errorf("more than can be held against a list: %.300s", a.text())
 	}
 }

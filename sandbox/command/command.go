@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
@@ -65,20 +66,45 @@ func scriptLine(s sandbox.Spec, skillDir string, look Lookup) ([]string, error) 
 	return nil, missingInterpreter(s.Script, choices)
 }
 
+// maxArgument is how long one argument may be, in bytes. Linux takes 128 KiB, and
+// 2 MiB of all together.
+const maxArgument = 96 << 10
+
+// join is what runs a program that comes in several arguments. That sees none of
+// them, and variables as they always are.
+const join = `IFS=; set -- "$*"; IFS=` + "' \t\n'" + `; eval "shift;$1"`
+
 // shellLine ends the shell's own options before the program, which else would
 // be taken for one where it begins with a hyphen.
 func shellLine(program string, look Lookup) ([]string, error) {
 	if bash, found := look("bash"); found {
-		return []string{bash, "--noprofile", "--norc", "-c", "--", program}, nil
+		return append([]string{bash, "--noprofile", "--norc", "-c", "--"}, shellArguments(bash, program)...), nil
 	}
 	if sh, found := look("sh"); found {
-		return []string{sh, "-c", "--", program}, nil
+		return append([]string{sh, "-c", "--"}, shellArguments(sh, program)...), nil
 	}
 	return nil, &sandbox.SetupError{
 		Rule:    "interpreter-missing",
 		Message: "there is neither bash nor sh in the sandbox",
 		Hint:    "Run a script of the skill instead of a shell command.",
 	}
+}
+
+// shellArguments returns a program, or what puts it together again, the shell's own
+// name, and the parts of it, none of which ends within a character.
+func shellArguments(shell, program string) []string {
+	if len(program) <= maxArgument {
+		return []string{program}
+	}
+	arguments := []string{join, shell}
+	for len(program) > maxArgument {
+		end := maxArgument
+		for end > maxArgument-utf8.UTFMax && !utf8.RuneStart(program[end]) {
+			end--
+		}
+		arguments, program = append(arguments, program[:end]), program[end:]
+	}
+	return append(arguments, program)
 }
 
 // check refuses a spec that no backend could run as it is meant.

@@ -3,7 +3,6 @@ package docker_test
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -212,30 +211,6 @@ func TestThreadsAreThereBeforeTheProgram(t *testing.T) {
 		result := run(t, backend, sandbox.Spec{Shell: `awk '$1 == "Threads:" { exit $2 < 10 }' /proc/1/status || grep Threads: /proc/1/status`})
 		if len(result.Stdout.Data) > 0 || result.ExitCode != 0 {
 			t.Errorf("threads of the first process: %q, %q", result.Stdout.Data, result.Stderr.Data)
-		}
-	}
-}
-
-// The engine bounds processor time, unless the bound is no less than there is.
-func TestProcessorTimeIsBounded(t *testing.T) {
-	t.Parallel()
-	for milli, want := range map[int]string{500: "500000000", 1024_000: "0"} {
-		backend := openUntilEnd(t) // which starts no containers for the other
-		quota := "none was looked at"
-		result := run(t, backend, sandbox.Spec{
-			Shell: `echo there; sleep 1000`, Limits: sandbox.Limits{MilliCPUs: milli},
-			Progress: func(string) {
-				for _, id := range containers(t, backend.Session()) {
-					out, err := exec.Command("docker", "inspect", "--format={{if .State.Running}}{{.HostConfig.NanoCpus}}{{end}}", id).CombinedOutput()
-					if quota = strings.TrimSpace(string(out)); err != nil || quota != want {
-						t.Errorf("with %d thousandths the quota is %s, want %s: %v", milli, quota, want, err)
-					}
-					exec.Command("docker", "rm", "--force", id).Run()
-				}
-			},
-		})
-		if result.Status != sandbox.Lost || quota != want {
-			t.Errorf("with %d thousandths the quota is %s: %+v", milli, quota, result)
 		}
 	}
 }

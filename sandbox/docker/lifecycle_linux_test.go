@@ -421,3 +421,27 @@ func TestNewRemovesWhatDeadServersLeft(t *testing.T) {
 		t.Errorf("the first server's run ended with %+v", got)
 	}
 }
+
+// The engine bounds processor time, unless the bound is no less than there is.
+func TestProcessorTimeIsBounded(t *testing.T) {
+	t.Parallel()
+	for milli, want := range map[int]string{500: "500000000", 1024_000: "0"} {
+		backend := openUntilEnd(t) // which starts no containers for the other
+		quota := "none was looked at"
+		result := run(t, backend, sandbox.Spec{
+			Shell: `echo there; sleep 1000`, Limits: sandbox.Limits{MilliCPUs: milli},
+			Progress: func(string) {
+				for _, id := range containers(t, backend.Session()) {
+					out, err := exec.Command("docker", "inspect", "--format={{if .State.Running}}{{.HostConfig.NanoCpus}}{{end}}", id).CombinedOutput()
+					if quota = strings.TrimSpace(string(out)); err != nil || quota != want {
+						t.Errorf("with %d thousandths the quota is %s, want %s: %v", milli, quota, want, err)
+					}
+					exec.Command("docker", "rm", "--force", id).Run()
+				}
+			},
+		})
+		if result.Status != sandbox.Lost || quota != want {
+			t.Errorf("with %d thousandths the quota is %s: %+v", milli, quota, result)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package sandboxtest
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -28,6 +29,7 @@ func inputs() []contract {
 		{name: "working-directory", test: testWorkingDirectory},
 		{name: "directories-visible", test: testDirectories},
 		{name: "arguments", test: testArguments},
+		{name: "shell-long", test: testShellLong},
 	}
 }
 
@@ -193,5 +195,28 @@ func testArguments(t *testing.T, f *fixture) {
 	got := strings.Split(strings.TrimSuffix(string(result.Stdout.Data), "\x00"), "\x00")
 	if !slices.Equal(got, args) {
 		t.Errorf("the script got %q, want %q", got, args)
+	}
+}
+
+// testShellLong: a command may have 1 MiB, as one with a here-document has, and runs
+// as a short one does.
+func testShellLong(t *testing.T, f *fixture) {
+	const rest = `
+echo "$# ${0##*/} $(wc -c < long | tr -d ' ') $(set -- a:b; IFS=:; echo $1)"
+for word in $(printf 'one two\tthree\nfour'); do printf '<%s>' "$word"; done; printf '%s\n' "$IFS" | od -An -c | tr -s ' '; exit 7`
+	run := func(text string) (string, sandbox.Result) {
+		result := f.run(t, sandbox.Spec{Shell: "cat > long <<'EOF'\n" + text + "EOF\ncat long >&2\n" + rest, Limits: sandbox.Limits{OutputBytes: 4 << 20}})
+		expectExit(t, result, 7)
+		if string(result.Stderr.Data) != text {
+			t.Errorf("a here-document of %d bytes came as %d others", len(text), len(result.Stderr.Data))
+		}
+		return string(result.Stdout.Data), result
+	}
+	long := strings.Repeat("$HOME `größe` 'a' \"b\" \\n 日本語\n", 30_000)[:1<<20-1000]
+	long = strings.ToValidUTF8(long, "") + "\n"
+	short, _ := run("x\n")
+	got, _ := run(long)
+	if want := strings.Replace(short, " 2 ", fmt.Sprintf(" %d ", len(long)), 1); got != want {
+		t.Errorf("a long command says %q, a short one %q", got, want)
 	}
 }

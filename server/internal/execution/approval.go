@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"crypto/sha256"
 	"context"
 	"fmt"
 	"strings"
@@ -73,11 +74,21 @@ func (r *Runner) question(run *prepared, p Program) consent.Question {
 		q.Title, q.Grant = "Run "+display.Path(run.spec.Script)+of, "script "+run.spec.Script
 		q.Covers = "this script in this version of the skill, whatever its arguments and input, " + where
 	default:
-		q.Title, q.Grant = "Run a shell command"+strings.Replace(of, "of", "for", 1), "shell "+run.spec.Shell
+		q.Title, q.Grant = "Run a shell command"+strings.Replace(of, "of", "for", 1), "shell "+grantedCommand(run.spec.Shell)
 		q.Covers = "exactly this command, whatever its input, " + where
 	}
 	q.Grant = strings.Join([]string{info.Backend, info.Tier, q.Grant}, "\n")
 	return q
+}
+
+// grantedCommand returns what stands for exactly this command among the answers
+// that are kept, for months perhaps.
+func grantedCommand(command string) string {
+	const longest = 4 << 10
+	if len(command) <= longest {
+		return command
+	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(command)))
 }
 
 // shownRun shows where a run takes place and then all that it is given, which

@@ -20,7 +20,7 @@ func bash(runner *execution.Runner) Tool {
 	definition := define("bash_tool", runs, "Run a command in the sandbox",
 		"Run a bash command in the sandbox. It starts in the user's project, or where there is none in the workspace, which lasts between calls. With `name` that skill's directory is there too, as $SKILL_DIR. Gives exit code, stdout and stderr.",
 		execAnswerChars,
-		mcp.WithString("command", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(16<<10),
+		mcp.WithString("command", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(1<<20),
 			mcp.Description("The bash command to run.")),
 		whyArgument,
 		mcp.WithString("cwd", mcp.Enum("project", "workspace"),

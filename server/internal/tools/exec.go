@@ -21,7 +21,7 @@ func exec(runner *execution.Runner) Tool {
 			mcp.Description("A script of the skill, relative to its directory, such as scripts/report.py. The interpreter is chosen by its shebang or extension.")),
 		mcp.WithArray("args", mcp.MaxItems(1000), mcp.WithStringItems(mcp.MaxLength(100_000)),
 			mcp.Description("Arguments of `script`, one element each, without quoting.")),
-		mcp.WithString("command", mcp.MinLength(1), mcp.MaxLength(16<<10),
+		mcp.WithString("command", mcp.MinLength(1), mcp.MaxLength(1<<20),
 			mcp.Description("A shell command. $SKILL_DIR is the skill's directory, $WORKSPACE the workspace.")),
 		mcp.WithString("tool", mcp.MinLength(1), mcp.MaxLength(64),
 			mcp.Description("A tool that activate listed for the skill.")),
