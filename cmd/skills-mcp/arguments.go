@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 )
@@ -25,14 +24,4 @@ func exactlyOne(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// unconfigured is for commands that no configuration is for: their help leaves the
-// flags out that the others share.
-func unconfigured(command *cobra.Command) *cobra.Command {
-	command.SetHelpFunc(func(command *cobra.Command, args []string) {
-		command.InheritedFlags().VisitAll(func(flag *pflag.Flag) { flag.Hidden = true })
-		command.Root().HelpFunc()(command, args)
-	})
-	return command
 }

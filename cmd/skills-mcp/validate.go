@@ -58,7 +58,8 @@ func newValidateCommand() *cobra.Command {
 	command.Flags().BoolVar(&asJSON, "json", false, "short for --format=json")
 	command.Flags().BoolVar(&fix, "fix", false, "correct what needs no judgement, first")
 	command.Flags().BoolVar(&yes, "yes", false, "with --fix, do not ask")
-	return unconfigured(command)
+	hideInherited(command)
+	return command
 }
 
 // repair corrects what can be without judgement, where its user agrees.
