@@ -39,28 +39,46 @@ func TestDocumentedDependencies(t *testing.T) {
 	}
 }
 
-// TestDocumentedPromises: the tests that docs/sandboxes.md names for its
-// promises are there.
-// A name is a package's directory and a test, as in `sandbox/local.TestEscapes`,
-// or a directory and the beginning of a case, as in `sandbox/sandboxtest: quota-`.
+// TestDocumentedPromises: each promise in docs/sandboxes.md names a test that
+// shows it, and that is there.
 func TestDocumentedPromises(t *testing.T) {
-	_, table, _ := part(t, "docs/sandboxes.md", "promises")
-	for row := range strings.Lines(table) {
-		if !strings.HasPrefix(row, "| ") || strings.HasPrefix(row, "| promise") {
+	checkShown(t, "docs/sandboxes.md", "promises", func(string) bool { return false })
+}
+
+// TestComingFrom: each requirement in docs/coming-from.md names a test that shows
+// it, but those that only a host can meet.
+func TestComingFrom(t *testing.T) {
+	checkShown(t, "docs/coming-from.md", "coming-from", func(shown string) bool { return strings.HasPrefix(shown, "the host") })
+}
+
+// checkShown looks for the tests that the last column of a part's tables names,
+// unless it says why there are none. A name is a package's directory and a test,
+// as in `sandbox/local.TestEscapes`, a directory and the beginning of a case, as in
+// `sandbox/sandboxtest: quota-`, or a script.
+func checkShown(t *testing.T, page, name string, excused func(shown string) bool) {
+	t.Helper()
+	_, tables, _ := part(t, page, name)
+	for row := range strings.Lines(tables) {
+		if !strings.HasPrefix(row, "| ") || strings.Contains(row, " shown by |") {
 			continue
 		}
-		cells := strings.Split(row, " | ")
-		if !strings.Contains(cells[len(cells)-1], "`") {
+		cells := strings.Split(strings.TrimSuffix(strings.TrimSpace(row), " |"), " | ")
+		if shown := cells[len(cells)-1]; !strings.Contains(shown, "`") && !excused(shown) {
 			t.Errorf("no test shows it: %s", row)
 		}
 	}
-	for _, match := range regexp.MustCompile("`([a-z][a-z/-]*)(\\.Test[A-Za-z]+|: [a-z-]+)`").FindAllStringSubmatch(table, -1) {
+	for _, match := range regexp.MustCompile("`(testdata/[a-z/-]+\\.txtar)`").FindAllStringSubmatch(tables, -1) {
+		if _, err := os.Stat(match[1]); err != nil {
+			t.Errorf("%s names %s: %v", page, match[1], err)
+		}
+	}
+	for _, match := range regexp.MustCompile("`([a-z][a-z/-]*)(\\.Test[A-Za-z]+|: [a-z-]+)`").FindAllStringSubmatch(tables, -1) {
 		dir, want := match[1], `"`+strings.TrimPrefix(match[2], ": ")
 		if test, ok := strings.CutPrefix(match[2], "."); ok {
 			want = "\nfunc " + test + "(t *testing.T)"
 		}
 		if !sourceHas(t, dir, want) {
-			t.Errorf("docs/sandboxes.md names %s: there is no %q", match[0], want)
+			t.Errorf("%s names %s: there is no %q", page, match[0], want)
 		}
 	}
 }
