@@ -5,13 +5,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
 // candidate is a directory that holds an entry document, with what was read
-// of it. It is not changed once a scan has ended.
+// of it. It is not changed once it was loaded.
 type candidate struct {
 	location // of the skill's directory
 	entry    string
@@ -22,6 +23,7 @@ type candidate struct {
 	withheld func(path string) bool
 	notes    []Problem // of the choice of the entry document
 
+	loaded   bool // what follows is known
 	read     reading
 	problems []Problem // of the document
 	gone     bool      // it went away between the listing and the reading
@@ -36,11 +38,27 @@ func (c *candidate) isAs(old *candidate) bool {
 		c.dirName == old.dirName && c.prefix == old.prefix && c.hasTools == old.hasTools
 }
 
+// standsFor reports whether a candidate that a directory was is still what it
+// is, where now is what it would be if it had been none. Both may be nil.
+func (c *candidate) standsFor(now *candidate) bool {
+	if c == nil || now == nil {
+		return c == now
+	}
+	return !c.gone && c.isAs(now) && slices.Equal(c.notes, now.notes)
+}
+
+// again returns a candidate whose entry document may have changed, to be loaded.
+func (c *candidate) again() *candidate {
+	unread := *c
+	unread.loaded = false
+	return &unread
+}
+
 // load reads the entry document, or takes over what old, which may be nil,
 // knows of it. A document that cannot be used leaves the last good version
 // in force.
 func (c *candidate) load(old *candidate, strict bool) {
-	c.skill, c.problems = nil, nil
+	c.loaded, c.gone, c.skill, c.problems = true, false, nil, nil
 	same := old != nil && c.isAs(old)
 	if same && old.read.settled() && old.read.current(c.path, c.entry) {
 		c.read, c.problems, c.skill = old.read, old.problems, old.skill

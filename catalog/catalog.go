@@ -98,7 +98,7 @@ func Open(ctx context.Context, opts Options) (*Catalog, error) {
 	if c.options.Hides == nil {
 		c.options.Hides = func(int, string) bool { return false }
 	}
-	c.snapshot.Store(&Snapshot{byName: map[string]*Skill{}})
+	c.snapshot.Store(&Snapshot{})
 	if _, err := c.Rescan(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

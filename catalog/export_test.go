@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/catalog/internal/watch"
@@ -49,4 +50,21 @@ func WatchByLibrary() (restore func()) {
 	old := openSource
 	openSource = watch.Library
 	return func() { openSource = old }
+}
+
+// Follow has a catalog watched until ctx ends, with nobody who waits for events:
+// update looks at what changed since the last call, and reports whether that was
+// enough, or everything has to be scanned.
+func Follow(ctx context.Context, c *Catalog) (update func() (enough bool, err error), err error) {
+	var roots []string
+	for _, root := range c.options.Roots {
+		roots = append(roots, root.Path)
+	}
+	w := watch.New(roots, c.log, watchLimits, openSource)
+	context.AfterFunc(ctx, w.Close)
+	if err := c.setWatcher(ctx, w); err != nil {
+		return nil, err
+	}
+	_, err = c.Rescan(ctx)
+	return func() (bool, error) { return c.update(ctx) }, err
 }

@@ -13,27 +13,36 @@ import (
 // skillDirs are what directories are named by convention that belong to a skill.
 var skillDirs = []string{"scripts", "references"}
 
-// passedOver reports that p, in and below which there is no skill, looks as if it
-// was meant to be one.
-func (w *walker) passedOver(p location, entries []fs.DirEntry) {
+// passedOver returns the problem that a directory, in and below which there is no
+// skill, looks as if it was meant to be one, if it does.
+func (w *walker) passedOver(p location, entries []fs.DirEntry) []Problem {
+	r := &problem.Report{File: p.shown, Strict: w.strict}
 	if entryDocument(&problem.Report{}, entries) != "" {
-		return // it is said what is wrong with that
+		return nil // it is said what is wrong with that
 	}
 	document := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) == ".md" })
 	if pack := w.roots[p.root].Pack; document && pack {
-		return // likewise
+		return nil // likewise
 	} else if document && p.depth <= 1 && p.archive == "" {
 		if name, _ := packEntry(p.path, "", entries); name != "" && isNamed(p.path, name) {
-			w.report(shownPath(p.shown, name), "pack-root", "the file begins as the entry document of a capability pack, which is looked for in roots of packs alone")
-			return
+			r.File = shownPath(p.shown, name)
+			r.Add("pack-root", problem.Position{}, "the file begins as the entry document of a capability pack, which is looked for in roots of packs alone")
+			return r.Problems
 		}
 	}
 	for _, e := range entries {
 		if p.depth > 0 && e.IsDir() && slices.Contains(skillDirs, e.Name()) {
-			w.report(p.shown, "entry-missing", "the directory has %s/ as a skill has, and no SKILL.md", e.Name())
-			return
+			r.Add("entry-missing", problem.Position{}, "the directory has %s/ as a skill has, and no SKILL.md", e.Name())
+			break
 		}
 	}
+	return r.Problems
+}
+
+// isLinkedDocument reports whether an entry is a link that may lead to a document
+// in another directory.
+func isLinkedDocument(e fs.DirEntry) bool {
+	return e.Type()&fs.ModeSymlink != 0 && filepath.Ext(e.Name()) == ".md"
 }
 
 // isNamed reports whether a document has the frontmatter of a skill.

@@ -72,15 +72,18 @@ func (c *Catalog) refresh(ctx context.Context, skill *Skill) (enough bool, err e
 		return false, nil
 	}
 	old := c.state.candidates[i]
-	renewed := *old
+	renewed := old.again()
 	renewed.load(old, c.options.Strict)
 	if renewed.gone {
 		return false, nil
 	}
-	if renewed.read != old.read || renewed.skill != old.skill {
-		c.state.candidates = slices.Clone(c.state.candidates)
-		c.state.candidates[i] = &renewed
-		c.publish()
+	if c.state.tops != nil {
+		c.state.tops[old.root].visit(old.path, func(n *node) {
+			if n.found == old {
+				n.found = renewed
+			}
+		})
 	}
+	c.replace([]*candidate{renewed})
 	return true, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog/internal/archive"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
+	"github.com/skills-mcp/skills-mcp/catalog/internal/watch"
 	"github.com/skills-mcp/skills-mcp/internal/ignored"
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
 	"github.com/skills-mcp/skills-mcp/internal/pathname"
@@ -32,28 +33,8 @@ var scanBounds = bounds{depth: 8, dirs: 100_000, entries: 100_000, skills: 20_00
 // errBound ends a walk at a bound; the problem has been reported.
 var errBound = errors.New("scan bound reached")
 
-// location is a directory on a walk.
-type location struct {
-	path  string // as the walk came to it
-	real  string // without symbolic links
-	shown string // in problems: in archives the archive's path and the path in it
-	root  int
-	depth int
-	// inSkill is true where it is a skill's directory or lies in one.
-	inSkill bool
-	// archive is the path of the archive that it comes from, if any.
-	archive string
-}
-
-func (p location) child(name string) location {
-	p.path = filepath.Join(p.path, name)
-	p.real = filepath.Join(p.real, name)
-	p.shown = filepath.Join(p.shown, name)
-	p.depth++
-	return p
-}
-
-// walker finds the candidates of all roots.
+// walker finds the candidates of all roots. What a node is known to hold is taken
+// as it is.
 type walker struct {
 	ctx      context.Context
 	log      *slog.Logger
@@ -61,9 +42,10 @@ type walker struct {
 	strict   bool
 	archives *archive.Archives
 	withheld func(dir string) func(path string) bool // nil for nothing
-	// watch is called for each directory before it is listed, so that no
-	// change is lost in between, and for what leads to a root. It may be nil.
-	watch func(path, real string)
+	// watcher hears of each directory before it is listed, so that no change is
+	// lost in between, and of what leads to a root. It may be nil.
+	watcher *watch.Watcher
+	tops    []*node // those of the roots; nil for what is not known
 
 	dirs     int
 	seen     map[string]bool // real paths
@@ -72,18 +54,18 @@ type walker struct {
 	problems []Problem
 }
 
-// walk goes through all roots.
-func (w *walker) walk() error {
+// walk goes through all roots. whole is false where it ended at a bound.
+func (w *walker) walk() (whole bool, err error) {
 	for i := range w.roots {
 		err := w.walkRoot(i)
 		switch {
 		case errors.Is(err, errBound):
-			return nil
+			return false, nil
 		case err != nil:
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 func (w *walker) walkRoot(i int) error {
@@ -92,14 +74,14 @@ func (w *walker) walkRoot(i int) error {
 		w.report(root.Path, "root-duplicate", "the root was named before")
 		return nil
 	}
-	w.watchAbove(root.Path)
+	way := w.watchWay("", root.Path, root.Path)
 	real, err := filepath.EvalSymlinks(root.Path)
+	top := w.top(i, real, way)
 	if err != nil {
 		w.reportRoot(root, err)
 		return nil
 	}
 	info, err := os.Stat(real)
-	top := location{path: root.Path, real: real, shown: root.Path, root: i}
 	switch {
 	case err != nil:
 		w.reportRoot(root, err)
@@ -113,6 +95,25 @@ func (w *walker) walkRoot(i int) error {
 	return nil
 }
 
+// top returns the node of a root.
+func (w *walker) top(i int, real string, way []watch.Way) *node {
+	if w.tops[i] == nil {
+		w.tops[i] = &node{location: location{path: w.roots[i].Path, real: real, shown: w.roots[i].Path, root: i}}
+	}
+	w.leads(w.tops[i], real, way)
+	return w.tops[i]
+}
+
+// leads has a node lead to a file or directory, or with an empty path nowhere. If
+// that was another one before, what is known of it is forgotten.
+func (w *walker) leads(n *node, real string, way []watch.Way) {
+	n.watchWay(w.watcher, way)
+	if n.real != real {
+		n.forget(w.watcher)
+		n.real = real
+	}
+}
+
 func (w *walker) reportRoot(root Root, err error) {
 	switch {
 	case !errors.Is(err, fs.ErrNotExist):
@@ -122,55 +123,89 @@ func (w *walker) reportRoot(root Root, err error) {
 	}
 }
 
-// directory looks for a skill in p, and then below it.
-func (w *walker) directory(p location) error {
+// directory looks for a skill in a directory, and then below it.
+func (w *walker) directory(n *node) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	if w.seen[p.real] {
+	if w.seen[n.real] {
 		// The same directory by another way is the same skill: installers
 		// link one skill into the directories of several hosts.
-		w.log.Debug("directory already scanned", "path", p.path, "real", p.real)
+		w.log.Debug("directory already scanned", "path", n.path, "real", n.real)
+		n.forget(w.watcher)
 		return nil
 	}
 	if w.dirs++; w.dirs > scanBounds.dirs {
-		return w.bound(p, "more than %d directories", scanBounds.dirs)
+		return w.bound(n.shown, "more than %d directories", scanBounds.dirs)
 	}
-	w.seen[p.real] = true
-	if w.watch != nil && p.archive == "" {
-		w.watch(p.path, p.real)
+	w.seen[n.real] = true
+	if !n.listed || n.found != nil && n.found.gone {
+		if _, err := w.list(n); err != nil || !n.listed {
+			return err
+		}
 	}
-	entries, err := list(p.path)
+	w.problems = append(w.problems, n.problems...)
+	if n.found != nil {
+		if len(w.found) == scanBounds.skills {
+			return w.bound(n.shown, "more than %d skills", scanBounds.skills)
+		}
+		w.found = append(w.found, n.found)
+	}
+	before := len(w.found)
+	if err := w.children(n); err != nil {
+		return err
+	}
+	if n.found == nil && !n.inSkill && len(w.found) == before {
+		if !n.judged {
+			entries, _ := list(n.path)
+			n.judged, n.passed = true, w.passedOver(n.location, entries)
+		}
+		w.keep(n.passed)
+	}
+	return nil
+}
+
+// list lists a directory, and notes what it holds. It reports whether that is
+// what it held before, but for the contents of files.
+func (w *walker) list(n *node) (same bool, err error) {
+	if w.watcher != nil && n.archive == "" && n.watch == (watch.Watch{}) {
+		n.watch = w.watcher.Add(n.path, n.real)
+	}
+	r := &problem.Report{File: n.shown, Strict: w.strict}
+	entries, err := list(n.path)
 	switch {
 	case errors.Is(err, errBound):
-		return w.bound(p, "more than %d entries in one directory", scanBounds.entries)
-	case errors.Is(err, fs.ErrNotExist) && p.depth > 0:
-		return nil // it went away during the scan
-	case err != nil && p.depth == 0:
-		w.reportRoot(w.roots[p.root], err)
-		return nil
+		return false, w.bound(n.shown, "more than %d entries in one directory", scanBounds.entries)
+	case errors.Is(err, fs.ErrNotExist) && n.depth > 0:
+		n.forget(w.watcher) // it went away during the scan
+		return false, nil
+	case err != nil && n.depth == 0:
+		n.forget(w.watcher)
+		w.reportRoot(w.roots[n.root], err)
+		return false, nil
 	case err != nil:
-		w.report(p.shown, "directory-unreadable", "the directory cannot be read: %v", problem.Cause(err))
-		return nil
+		entries = nil
+		r.Add("directory-unreadable", problem.Position{}, "the directory cannot be read: %v", problem.Cause(err))
 	}
-	w.names(p, entries)
-	before := len(w.found)
-	if c := w.examine(p, entries); c != nil {
-		if len(w.found) == scanBounds.skills {
-			return w.bound(p, "more than %d skills", scanBounds.skills)
-		}
-		w.found = append(w.found, c)
-		p.inSkill = true
+	names(r, entries)
+	was, problems := n.found, n.problems
+	n.found = w.examine(r, n.location, entries)
+	n.listed, n.problems, n.linked = true, r.Problems, slices.ContainsFunc(entries, isLinkedDocument)
+	same = n.hold(entries, w.watcher)
+	if n.judged {
+		passed := n.passed
+		n.passed = w.passedOver(n.location, entries)
+		same = same && slices.Equal(passed, n.passed)
 	}
-	err = w.children(p, entries)
-	if err == nil && !p.inSkill && len(w.found) == before {
-		w.passedOver(p, entries)
+	if was.standsFor(n.found) {
+		n.found = was
+		return same && slices.Equal(problems, n.problems), nil
 	}
-	return err
+	return false, nil
 }
 
 // names reports the names in a directory that do not show what they are.
-func (w *walker) names(p location, entries []fs.DirEntry) {
+func names(r *problem.Report, entries []fs.DirEntry) {
 	var misleading []string
 	for _, e := range entries {
 		if problem.IsMisleading(e.Name()) && !ignored.Directory(e.Name()) {
@@ -178,118 +213,116 @@ func (w *walker) names(p location, entries []fs.DirEntry) {
 		}
 	}
 	if misleading != nil {
-		w.report(p.shown, "file-name", "%d names hold control characters, or such as change the direction of writing; the first is %q",
+		r.Add("file-name", problem.Position{}, "%d names hold control characters, or such as change the direction of writing; the first is %q",
 			len(misleading), problem.Clip(misleading[0]))
 	}
 }
 
-// children goes into the directories in p, and into the links and archives
-// where p is a root. Directories come first, so that a link to a sibling does
-// not take its place.
-func (w *walker) children(p location, entries []fs.DirEntry) error {
-	for _, e := range entries {
-		if name := e.Name(); e.IsDir() && !ignored.Directory(name) && !(p.inSkill && strings.HasPrefix(name, ".")) {
-			if err := w.below(p, p.child(name)); err != nil {
-				return err
-			}
+// children goes into the directories in a directory, and into the links and
+// archives. Directories come first, so that a link to a sibling does not take
+// its place.
+func (w *walker) children(n *node) error {
+	for _, child := range n.dirs {
+		if err := w.below(child); err != nil {
+			return err
 		}
 	}
-	if p.depth > 0 || p.inSkill || p.archive != "" {
-		return nil
-	}
-	for _, e := range entries {
-		var err error
-		switch name := e.Name(); {
-		case e.Type()&fs.ModeSymlink != 0:
-			err = w.link(p, p.child(name))
-		case e.Type().IsRegular() && archive.Is(name):
-			err = w.archive(p.child(name))
+	for _, lead := range n.leads {
+		follow := w.archive
+		if lead.link {
+			follow = func(lead *node) error { return w.link(n, lead) }
 		}
-		if err != nil {
+		if err := follow(lead); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *walker) below(parent, p location) error {
-	if p.depth <= scanBounds.depth {
-		return w.directory(p)
+func (w *walker) below(n *node) error {
+	if n.depth <= scanBounds.depth {
+		return w.directory(n)
 	}
-	if !parent.inSkill && !w.deep[p.root] {
-		w.deep[p.root] = true
-		w.report(p.shown, "directory-depth", "directories more than %d levels below the root are not searched", scanBounds.depth)
+	if !n.inSkill && !w.deep[n.root] {
+		w.deep[n.root] = true
+		w.report(n.shown, "directory-depth", "directories more than %d levels below the root are not searched", scanBounds.depth)
 	}
 	return nil
 }
 
 // link follows a symbolic link that lies directly in a root.
-func (w *walker) link(parent, p location) error {
-	real, err := filepath.EvalSymlinks(p.path)
+func (w *walker) link(parent, n *node) error {
+	var way []watch.Way
+	if target, err := os.Readlink(n.path); err == nil {
+		way = w.watchWay(parent.real, target, n.path)
+	}
+	real, err := filepath.EvalSymlinks(n.path)
+	w.leads(n, real, way)
 	if err != nil {
-		if _, gone := os.Lstat(p.path); gone != nil {
+		if _, gone := os.Lstat(n.path); gone != nil {
 			return nil
 		}
-		w.report(p.shown, "link-broken", "the symbolic link leads nowhere: %v", problem.Cause(err))
+		w.report(n.shown, "link-broken", "the symbolic link leads nowhere: %v", problem.Cause(err))
 		return nil
 	}
 	info, err := os.Stat(real)
 	switch {
 	case err != nil:
-		w.report(p.shown, "link-broken", "the symbolic link cannot be followed: %v", problem.Cause(err))
+		w.report(n.shown, "link-broken", "the symbolic link cannot be followed: %v", problem.Cause(err))
 	case info.IsDir() && pathname.Within(parent.real, real):
-		w.report(p.shown, "link-loop", "the symbolic link leads to a directory that it lies in")
+		w.report(n.shown, "link-loop", "the symbolic link leads to a directory that it lies in")
 	case info.IsDir():
-		p.real = real
-		return w.directory(p)
-	case info.Mode().IsRegular() && archive.Is(p.path):
-		p.real = real
-		return w.archive(p)
+		return w.directory(n)
+	case info.Mode().IsRegular() && archive.Is(n.path):
+		return w.archive(n)
 	}
 	return nil
 }
 
 // archive walks through the contents of an archive.
-func (w *walker) archive(p location) error {
-	r := &problem.Report{File: p.shown, Strict: w.strict}
-	defer w.keep(r)
-	dir := w.archives.Open(r, p.real)
+func (w *walker) archive(n *node) error {
+	r := &problem.Report{File: n.shown, Strict: w.strict}
+	defer func() { w.keep(r.Problems) }()
+	dir := w.archives.Open(r, n.real)
 	if dir == "" {
 		return nil
 	}
+	if len(n.dirs) != 1 || n.dirs[0].path != dir {
+		n.forget(w.watcher)
+		n.dirs = []*node{{location: location{path: dir, real: dir, shown: n.shown, root: n.root, inSkill: n.inSkill, archive: n.path}}}
+	}
 	before := len(w.found)
-	p.archive = p.path
-	p.path, p.real, p.depth = dir, dir, 0
-	err := w.directory(p)
+	err := w.directory(n.dirs[0])
 	if err == nil && len(w.found) == before {
 		r.Add("archive-empty", problem.Position{}, "the archive holds no skill")
 	}
 	return err
 }
 
-// examine returns the candidate that p is, or nil.
-func (w *walker) examine(p location, entries []fs.DirEntry) *candidate {
+// examine returns the candidate that a directory is, or nil.
+func (w *walker) examine(r *problem.Report, p location, entries []fs.DirEntry) *candidate {
 	root := w.roots[p.root]
-	r := &problem.Report{File: p.shown, Strict: w.strict}
+	notes := &problem.Report{File: p.shown, Strict: w.strict}
 	var entry string
 	if root.Pack && p.depth <= 1 && !p.inSkill {
 		var without []string
 		entry, without = packEntry(p.path, root.Entry, entries)
 		switch {
 		case entry == "" && without != nil && p.depth == 1:
-			r.Add("pack-entry", problem.Position{}, "no document of the pack begins with frontmatter")
+			notes.Add("pack-entry", problem.Position{}, "no document of the pack begins with frontmatter")
 		case entry != "" && len(without) > 0 && (without[0] == root.Entry || without[0] == entryName):
-			w.report(shownPath(p.shown, without[0]), "pack-entry-skipped", "the file does not begin with frontmatter and was passed over for %s", entry)
+			r.File = shownPath(p.shown, without[0])
+			r.Add("pack-entry-skipped", problem.Position{}, "the file does not begin with frontmatter and was passed over for %s", entry)
 		}
 	} else {
-		entry = entryDocument(r, entries)
+		entry = entryDocument(notes, entries)
 	}
-	if entry == "" || r.Errors > 0 {
-		w.keep(r)
+	if entry == "" || notes.Errors > 0 {
+		r.Problems = append(r.Problems, notes.Problems...)
 		return nil
 	}
 	c := &candidate{
-		location: p, entry: entry, prefix: root.Prefix, notes: r.Problems,
+		location: p, entry: entry, prefix: root.Prefix, notes: notes.Problems,
 		hasTools: slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 			return e.Name() == toolsName && !e.IsDir()
 		}),
@@ -303,8 +336,8 @@ func (w *walker) examine(p location, entries []fs.DirEntry) *candidate {
 	return c
 }
 
-func (w *walker) bound(p location, format string, args ...any) error {
-	w.report(p.shown, "scan-limit", "the scan ends here: "+format, args...)
+func (w *walker) bound(shown, format string, args ...any) error {
+	w.report(shown, "scan-limit", "the scan ends here: "+format, args...)
 	return errBound
 }
 
@@ -312,29 +345,10 @@ func (w *walker) bound(p location, format string, args ...any) error {
 func (w *walker) report(file, rule, format string, args ...any) {
 	r := &problem.Report{File: file, Strict: w.strict}
 	r.Add(rule, problem.Position{}, format, args...)
-	w.keep(r)
+	w.keep(r.Problems)
 }
 
-func (w *walker) keep(r *problem.Report) { w.problems = append(w.problems, r.Problems...) }
-
-// watchAbove watches the nearest directory above a root that exists, in
-// which the root, or the way to it, will appear again after it went away.
-func (w *walker) watchAbove(path string) {
-	if w.watch == nil {
-		return
-	}
-	for {
-		parent := filepath.Dir(path)
-		if real, err := filepath.EvalSymlinks(parent); err == nil {
-			w.watch(parent, real)
-			return
-		}
-		if parent == path {
-			return
-		}
-		path = parent
-	}
-}
+func (w *walker) keep(problems []Problem) { w.problems = append(w.problems, problems...) }
 
 // list returns a directory's entries, sorted by name. It stops at a bound and
 // cannot block on a FIFO that took the directory's place.

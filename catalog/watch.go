@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -10,12 +11,38 @@ import (
 )
 
 const (
-	// debounceQuiet is how long no event must come before a scan begins.
-	debounceQuiet = 100 * time.Millisecond
-	// debounceMost is how long a scan is put off at most, while events keep
-	// coming.
+	// quietLeast and quietMost are how long no event must come before changes are
+	// looked at: longer each time, while they keep coming. The least is for a
+	// file that was emptied to be written.
+	quietLeast, quietMost = 10 * time.Millisecond, 100 * time.Millisecond
+	// debounceMost is how long a look is put off at most, while events keep
+	// coming, and how long none must come until changes are no more part of the
+	// same burst.
 	debounceMost = time.Second
 )
+
+// debounce says when to look at changes: soon at a lone one, and seldom where one
+// follows the other.
+type debounce struct {
+	quiet  time.Duration
+	looked time.Time // when changes were last looked at
+	latest time.Time // when they are to be at last; zero while there are none
+}
+
+// event returns how long to wait after an event.
+func (d *debounce) event(now time.Time) time.Duration {
+	if d.latest.IsZero() {
+		d.latest = now.Add(debounceMost)
+		d.quiet = min(2*d.quiet, quietMost)
+		if now.Sub(d.looked) > debounceMost {
+			d.quiet = quietLeast
+		}
+	}
+	return min(d.quiet, d.latest.Sub(now))
+}
+
+// look notes that changes are looked at.
+func (d *debounce) look(now time.Time) { d.looked, d.latest = now, time.Time{} }
 
 // Variables of the package for the tests alone.
 var (
@@ -91,46 +118,54 @@ type follower struct {
 	watcher *watch.Watcher
 	notify  func(Change)
 	files   *watch.Files
+	learned *Snapshot // of whose skills files are known
+	scanned time.Time // when everything last was
 }
 
 func (f *follower) follow(ctx context.Context) error {
 	// What changed before the watches are set is known of entry documents
 	// alone, so the files are learned before the scan that sets them.
-	f.files.Learn(ctx, f.catalog.Snapshot().dirs())
+	learned := f.catalog.Snapshot()
+	f.files.Learn(ctx, learned.dirs())
+	f.learned = learned
 	if err := f.rescan(ctx); err != nil {
 		return ended(ctx, err)
 	}
-	ticker := time.NewTicker(f.interval())
-	defer ticker.Stop()
-	debounce := time.NewTimer(0)
-	defer debounce.Stop()
-	debounce.Stop()
-	var latest time.Time // when a scan begins at last; zero while none is due
+	var d debounce
+	due, poll := time.NewTimer(0), time.NewTimer(0)
+	defer due.Stop()
+	defer poll.Stop()
+	due.Stop()
+	f.rest(poll)
 	for {
+		look := f.update
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-f.watcher.Events:
-			if latest.IsZero() {
-				latest = time.Now().Add(debounceMost)
-			}
-			debounce.Reset(min(debounceQuiet, time.Until(latest)))
+			due.Reset(d.event(time.Now()))
 			continue
 		case <-f.catalog.changed:
 			f.report(ctx, false) // somebody else scanned
 			continue
-		case <-debounce.C:
-		case <-ticker.C:
-			if !f.polling() {
-				continue
-			}
+		case <-due.C:
+		case <-poll.C:
+			look = f.rescan
 		}
-		latest = time.Time{}
-		debounce.Stop()
-		if err := f.rescan(ctx); err != nil {
+		d.look(time.Now())
+		due.Stop()
+		if err := look(ctx); err != nil {
 			return ended(ctx, err)
 		}
-		ticker.Reset(f.interval())
+		f.rest(poll)
+	}
+}
+
+// rest sets when everything is to be scanned next, if that is to be at all.
+func (f *follower) rest(poll *time.Timer) {
+	if poll.Stop(); f.polling() {
+		interval := cmp.Or(f.catalog.options.Poll, watchLimits.Poll)
+		poll.Reset(time.Until(f.scanned.Add(interval)))
 	}
 }
 
@@ -142,21 +177,28 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-func (f *follower) interval() time.Duration {
-	if f.catalog.options.Poll > 0 {
-		return f.catalog.options.Poll
-	}
-	return watchLimits.Poll
-}
-
 func (f *follower) polling() bool { return f.catalog.options.Poll > 0 || f.watcher.Limited() }
 
-// rescan scans, and notifies of what changed.
+// rescan scans everything, and notifies of what changed.
 func (f *follower) rescan(ctx context.Context) error {
 	if _, err := f.catalog.Rescan(ctx); err != nil {
 		return err
 	}
+	f.scanned = time.Now()
 	f.report(ctx, f.polling())
+	return nil
+}
+
+// update looks at what events told of, and notifies of what changed.
+func (f *follower) update(ctx context.Context) error {
+	enough, err := f.catalog.update(ctx)
+	if err != nil {
+		return err
+	}
+	if !enough {
+		return f.rescan(ctx)
+	}
+	f.report(ctx, false)
 	return nil
 }
 
@@ -165,19 +207,21 @@ func (f *follower) rescan(ctx context.Context) error {
 // came since the scan began cause another one.
 func (f *follower) report(ctx context.Context, all bool) {
 	change := Change{Before: f.catalog.reported, After: f.catalog.Snapshot()}
-	same := change.Before.sameSkills(change.After)
+	difference := change.Before.difference(change.After)
+	if f.learned != change.Before { // others scanned before the files were learned
+		known := f.learned.difference(change.After)
+		difference.came, difference.went = known.came, known.went
+	}
 	dirs, lost := f.watcher.Take()
-	change.Files = f.files.Update(ctx, change.After.dirs(), dirs, all || lost)
+	change.Files = f.files.Update(ctx, difference.came, difference.went, dirs, all || lost)
 	if ctx.Err() != nil {
 		return
 	}
-	f.catalog.reported = change.After
-	if !same {
-		change.Files = append(change.Files, changedEntries(change.Before, change.After)...)
-	}
+	f.catalog.reported, f.learned = change.After, change.After
+	change.Files = append(change.Files, difference.entries...)
 	slices.Sort(change.Files)
 	change.Files = slices.Compact(change.Files)
-	if !same || len(change.Files) > 0 || !slices.Equal(change.Before.problems, change.After.problems) {
+	if len(change.Files) > 0 || !slices.Equal(change.Before.problems, change.After.problems) {
 		f.notify(change)
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"slices"
 
 	"github.com/skills-mcp/skills-mcp/internal/ignored"
-	"github.com/skills-mcp/skills-mcp/internal/pathname"
 )
 
 // handle is called by the source, and returns soon.
 func (w *Watcher) handle(e event) {
+	if e.gone {
+		defer w.forget(e.dir, func(place) bool { return true })
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -19,14 +21,16 @@ func (w *Watcher) handle(e event) {
 		w.fail(e.failure)
 	case e.lost:
 		w.log.Warn("file events were lost, scanning everything")
-		w.overflow = true
+		w.lostPaths, w.lostFiles = true, true
 		w.wake()
 	default:
-		for _, dir := range w.paths[e.dir] {
-			w.happened(dir, e.name, e.attributes)
-		}
-		if e.gone {
-			delete(w.paths, e.dir)
+		for _, at := range w.places[e.dir] {
+			switch {
+			case at.entry == "":
+				w.happened(at.path, e.name, e.attributes)
+			case at.entry == e.name || e.name == "":
+				w.happened(filepath.Dir(at.path), filepath.Base(at.path), true)
+			}
 		}
 	}
 }
@@ -45,7 +49,7 @@ func (w *Watcher) fail(err error) {
 	if w.failed {
 		return
 	}
-	w.failed, w.overflow = true, true
+	w.failed, w.lostPaths, w.lostFiles = true, true, true
 	if errors.Is(err, errMoved) {
 		w.wake()
 		return
@@ -57,22 +61,17 @@ func (w *Watcher) fail(err error) {
 // happened takes note of an event. A change of attributes alone can make a
 // file readable, so it is worth a scan, but it is not a change of the file.
 func (w *Watcher) happened(dir, name string, attributes bool) {
-	path := filepath.Join(dir, name)
-	if !w.concerns(path, ignored.Directory(filepath.Base(path))) {
+	if path := filepath.Join(dir, name); !slices.Contains(w.roots, path) && ignored.Directory(filepath.Base(path)) {
 		return
 	}
 	if !attributes {
 		w.dirty[dir] = true
 	}
+	if w.touched[Touch{dir, name}] = true; len(w.touched) > maxTouched {
+		w.lostPaths = true
+		clear(w.touched)
+	}
 	w.wake()
-}
-
-// concerns reports whether a path lies in a root and is not ignored there, or
-// is on the way to a root.
-func (w *Watcher) concerns(path string, ignored bool) bool {
-	return slices.ContainsFunc(w.roots, func(root string) bool {
-		return pathname.Within(root, path) || !ignored && pathname.Within(path, root)
-	})
 }
 
 func (w *Watcher) wake() {
@@ -82,16 +81,32 @@ func (w *Watcher) wake() {
 	}
 }
 
-// Take returns the directories in which something may have changed since the
-// last call. all is true where there may be others.
+// Touched returns the paths at which something happened since the last call. all
+// is true where there may be others.
+func (w *Watcher) Touched() (paths []Touch, all bool) {
+	w.drain()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	paths, all = slices.Collect(maps.Keys(w.touched)), w.lostPaths
+	w.lostPaths = false
+	clear(w.touched)
+	return paths, all
+}
+
+// Take returns the directories in which files may differ since the last call.
+// all is true where there may be others.
 func (w *Watcher) Take() (dirs []string, all bool) {
+	w.drain()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	dirs, all = slices.Collect(maps.Keys(w.dirty)), w.lostFiles
+	w.lostFiles = false
+	clear(w.dirty)
+	return dirs, all
+}
+
+func (w *Watcher) drain() {
 	if source := w.current(); source != nil {
 		source.drain()
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	dirs, all = slices.Collect(maps.Keys(w.dirty)), w.overflow
-	w.overflow = false
-	clear(w.dirty)
-	return dirs, all
 }

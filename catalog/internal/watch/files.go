@@ -7,6 +7,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/skills-mcp/skills-mcp/internal/ignored"
 )
@@ -27,82 +29,127 @@ type Files struct {
 	list   func(dir string) ([]fs.DirEntry, error)
 	seed   maphash.Seed
 	buffer []byte
-	known  map[string]fingerprint // by path
-	skills map[string]bool        // the directories that known is of
+	skills map[string]bool   // the directories of the skills there are
+	known  map[string][]file // by the outermost skill that they are in; sorted by path
+	count  int               // of all that are known
 
 	// Of the look that goes on.
-	turn    uint32
-	budget  int64 // bytes that may still be read of what is not known
+	budget  int64  // bytes that may still be read of what is not known
+	before  []file // what was known of the skill
+	now     []file // what is known of it by now
 	changed []string
-	full    bool // something is not known for want of room
+	full    bool // something of the skill is not known for want of room
 }
+
+// file is a file or directory of a skill.
+type file struct {
+	path string
+	fingerprint
+}
+
+func byPath(f file, path string) int { return strings.Compare(f.path, path) }
 
 // NewFiles returns files of which none is known. Directories are listed by
 // list, which does not block.
 func NewFiles(polled bool, list func(dir string) ([]fs.DirEntry, error)) *Files {
-	return &Files{polled: polled, list: list, seed: maphash.MakeSeed(), buffer: make([]byte, 32<<10), known: map[string]fingerprint{}}
+	return &Files{
+		polled: polled, list: list, seed: maphash.MakeSeed(), buffer: make([]byte, 32<<10),
+		skills: map[string]bool{}, known: map[string][]file{},
+	}
 }
 
 // Learn takes all files of the skills in these directories as they are.
-func (f *Files) Learn(ctx context.Context, skills map[string]bool) {
+func (f *Files) Learn(ctx context.Context, skills []string) {
 	f.budget = maxFirstRead
 	if f.polled {
 		f.budget = 0
 	}
-	f.look(ctx, skills, skills)
+	f.regroup(skills, nil)
+	f.look(ctx, skills)
 }
 
 // Update looks at the skills that one of the directories is in, at those that
 // came, or at all of them. It returns the paths of files that came, went or
-// have another content, and of directories that came or went.
+// have another content, and of directories that came or went. The directories
+// of skills that came and went are those since the last call.
 //
 // It is called after the scan that set the watches: what changes between the
 // look and its event is then seen by the next call.
-func (f *Files) Update(ctx context.Context, skills map[string]bool, dirs []string, all bool) []string {
-	suspect := map[string]bool{}
-	for _, dir := range dirs {
-		suspect[dir] = true
+func (f *Files) Update(ctx context.Context, came, went, dirs []string, all bool) []string {
+	f.budget, f.changed = maxFirstRead, nil
+	f.regroup(came, went)
+	suspect := slices.Concat(dirs, came)
+	if all {
+		suspect = slices.Collect(maps.Keys(f.skills))
 	}
-	for dir := range skills {
-		if all || !f.skills[dir] {
-			suspect[dir] = true
-		}
-	}
-	f.budget = maxFirstRead
-	return f.look(ctx, skills, suspect)
+	f.look(ctx, suspect)
+	return f.changed
 }
 
-// look looks at the skills that suspect directories are in, and forgets what
-// is in none any more.
-func (f *Files) look(ctx context.Context, skills, suspect map[string]bool) []string {
-	f.turn++
-	f.changed, f.full = nil, false
+// regroup keeps what is known of files with the outermost skill that they are in
+// by now. Those that are in none any more went.
+func (f *Files) regroup(came, went []string) {
+	if len(came) == 0 && len(went) == 0 {
+		return
+	}
+	for _, dir := range went {
+		delete(f.skills, dir)
+	}
+	for _, dir := range came {
+		f.skills[dir] = true
+	}
+	for skill, files := range f.known {
+		if f.skills[skill] && Outermost(skill, f.skills) == skill {
+			continue
+		}
+		delete(f.known, skill)
+		for _, file := range files {
+			if home := Outermost(file.path, f.skills); home != "" {
+				f.known[home] = append(f.known[home], file)
+			} else {
+				f.count--
+				f.changed = append(f.changed, file.path)
+			}
+		}
+	}
+}
+
+// look looks at the skills that suspect directories are in.
+func (f *Files) look(ctx context.Context, suspect []string) {
 	looked := map[string]bool{}
-	for dir := range suspect {
-		skill := Outermost(dir, skills)
-		if skill == "" || looked[skill] {
+	for _, dir := range suspect {
+		skill := Outermost(dir, f.skills)
+		if skill == "" || looked[skill] || ctx.Err() != nil {
 			continue
 		}
 		looked[skill] = true
-		f.directory(ctx, skill)
-		if f.full {
-			f.changed = append(f.changed, skill)
+		f.skill(ctx, skill)
+	}
+}
+
+// skill looks at one skill.
+func (f *Files) skill(ctx context.Context, dir string) {
+	f.before, f.now, f.full = f.known[dir], nil, false
+	sortByPath(f.before) // as more than one skill's may not be
+	f.directory(ctx, dir)
+	if ctx.Err() != nil {
+		return
+	}
+	sortByPath(f.now)
+	for _, was := range f.before {
+		if _, there := slices.BinarySearchFunc(f.now, was.path, byPath); !there {
+			f.count--
+			f.changed = append(f.changed, was.path)
 		}
 	}
-	if ctx.Err() != nil || len(looked) == 0 && maps.Equal(f.skills, skills) {
-		return nil
+	if f.full {
+		f.changed = append(f.changed, dir)
 	}
-	f.skills = skills
-	for path, was := range f.known {
-		if was.turn == f.turn {
-			continue
-		}
-		if skill := Outermost(path, skills); skill == "" || looked[skill] {
-			delete(f.known, path)
-			f.changed = append(f.changed, path)
-		}
-	}
-	return f.changed
+	f.known[dir] = slices.Clip(f.now)
+}
+
+func sortByPath(files []file) {
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
 }
 
 // Outermost returns the outermost of these directories that a path is or lies
@@ -141,14 +188,19 @@ func (f *Files) directory(ctx context.Context, dir string) {
 
 // entry compares what stands at a path with what was known of it.
 func (f *Files) entry(path string, info os.FileInfo) {
-	was, known := f.known[path]
-	if !known && len(f.known) >= maxKnownFiles {
+	var was fingerprint
+	at, known := slices.BinarySearchFunc(f.before, path, byPath)
+	switch {
+	case known:
+		was = f.before[at].fingerprint
+	case f.count >= maxKnownFiles:
 		f.full = true
 		return
+	default:
+		f.count++
 	}
 	now := f.fingerprint(path, info, was, known)
-	now.turn = f.turn
-	f.known[path] = now
+	f.now = append(f.now, file{path, now})
 	if !known || now.differs(was) {
 		f.changed = append(f.changed, path)
 	}

@@ -18,7 +18,6 @@ const maxCompared = 1 << 20
 // fingerprint is what is known of a file, or that there is a directory.
 type fingerprint struct {
 	state    filestat.State
-	turn     uint32 // the look that saw it last
 	dir      bool
 	settled  bool   // an equal state proves an equal content
 	compared bool   // sum is that of the content

@@ -5,8 +5,8 @@ package watch
 type source interface {
 	// add watches the directory at path and returns what stands for it: the
 	// same as before where that directory is watched already, whatever its
-	// path was then.
-	add(path string) (watched, error)
+	// path was then. If contents is false, writes to files in it may be left out.
+	add(path string, contents bool) (watched, error)
 	// remove ends a watch. Events of before may still come.
 	remove(watched)
 	// drain handles the events of what has happened so far before it returns,

@@ -38,7 +38,7 @@ func newLibrarySource(handle func(event)) (source, error) {
 	return l, nil
 }
 
-func (l *librarySource) add(path string) (id watched, err error) {
+func (l *librarySource) add(path string, _ bool) (id watched, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("watching a directory: %v", cause)

@@ -25,7 +25,9 @@ type inotify struct {
 	buffer  [64 << 10]byte
 }
 
-const inotifyMask = unix.IN_ONLYDIR | unix.IN_CREATE | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_DELETE |
+// What is added for contents, and for what leads to others, are masks of one
+// watch.
+const inotifyMask = unix.IN_ONLYDIR | unix.IN_MASK_ADD | unix.IN_CREATE | unix.IN_ATTRIB | unix.IN_DELETE |
 	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_MOVED_FROM | unix.IN_MOVED_TO
 
 // maxDrained bounds the reads of one drain: more than the kernel queues by
@@ -45,10 +47,14 @@ func newSource(handle func(event)) (source, error) {
 	return n, nil
 }
 
-func (n *inotify) add(path string) (id watched, err error) {
+func (n *inotify) add(path string, contents bool) (id watched, err error) {
+	mask := uint32(inotifyMask)
+	if contents {
+		mask |= unix.IN_MODIFY
+	}
 	called := n.raw.Control(func(fd uintptr) {
 		var wd int
-		wd, err = unix.InotifyAddWatch(int(fd), path, inotifyMask)
+		wd, err = unix.InotifyAddWatch(int(fd), path, mask)
 		id = watched(wd)
 	})
 	if called != nil {

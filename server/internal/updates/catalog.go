@@ -35,7 +35,7 @@ func (u *Updates) CatalogChanged(change catalog.Change) {
 // listsDiffer reports whether resources/list or prompts/list changed.
 func listsDiffer(before, after *catalog.Snapshot) bool {
 	return !slices.EqualFunc(before.Skills(), after.Skills(), func(old, now *catalog.Skill) bool {
-		return old.Name == now.Name && old.Description == now.Description && old.Path == now.Path && old.Entry == now.Entry && old.ModelOnly == now.ModelOnly
+		return old == now || old.Name == now.Name && old.Description == now.Description && old.Path == now.Path && old.Entry == now.Entry && old.ModelOnly == now.ModelOnly
 	})
 }
 
