@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -59,6 +60,7 @@ func newRootCommand(secrets *redact.Set) *cobra.Command {
 		},
 	}
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Misused(err) })
+	command.SetUsageTemplate(usageTemplate(command))
 	command.CompletionOptions.HiddenDefaultCmd = true
 	flags.Register(command.PersistentFlags(), backends.Names(), backends.Help())
 	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newInspectCommand(flags), newConfigCommand(flags), newAuditCommand(flags), newGrantCommand(flags), newPrepareCommand(flags), newPruneCommand(flags), newGrantsCommand(flags), newRevokeCommand(flags),
@@ -67,6 +69,13 @@ func newRootCommand(secrets *redact.Set) *cobra.Command {
 	command.AddCommand(newInitCommand(), newValidateCommand())
 	command.AddCommand(newRegisterCommand(flags), newUnregisterCommand(), newDoctorCommand(flags))
 	return command
+}
+
+// usageTemplate has each command show its own flags alone, so that its help fits a
+// screen.
+func usageTemplate(command *cobra.Command) string {
+	return strings.Replace(command.UsageTemplate(), "Global Flags:\n{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}",
+		"'skills-mcp --help' has the flags of all commands.", 1)
 }
 
 // serveStdio serves the one client at the other end of stdin and stdout.
