@@ -60,11 +60,15 @@ var families = map[string]family{
 	"MultiEdit": writing, "create_file": writing, "str_replace": writing,
 }
 
+// onlyOps are the operations that names speak of which are those of one tool each.
+var onlyOps = map[string]Op{"create_file": OpWrite, "str_replace": OpEdit}
+
 // entry is one part of a declaration, ready to be held against requests.
 type entry struct {
 	text   string // as declared
 	name   string
 	family family
+	only   Op   // of its family, or empty for all
 	whole  bool // grants all of its family: no pattern, or only asterisks
 
 	command commandPattern // of an executing entry that is not whole
@@ -74,7 +78,7 @@ type entry struct {
 // newEntry compiles an entry that is sound in its form. fault is empty where
 // the entry is usable.
 func newEntry(text, name, pattern string, hasPattern bool) (e *entry, fault string) {
-	e = &entry{text: text, name: name, family: families[name], whole: !hasPattern}
+	e = &entry{text: text, name: name, family: families[name], only: onlyOps[name], whole: !hasPattern}
 	if e.family == other || !hasPattern {
 		return e, ""
 	}

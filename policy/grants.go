@@ -85,13 +85,26 @@ func (g *Grants) decide(request Request) Decision {
 		return g.decidePath(reading, "Reading", request)
 	case OpWrite:
 		return g.decidePath(writing, "Writing", request)
+	case OpEdit:
+		return g.decidePath(writing, "Editing", request)
 	case OpTool:
 		return g.decideTool(request.Tool, request.Argv, request.location())
 	case OpScript:
 		return g.decideScript(request.Argv, request.location())
+	case OpProgram:
+		return g.decideArgv(request.Argv, request.location())
 	default:
 		return g.decideShell(request.Command, request.location())
 	}
+}
+
+// decideArgv decides about a program and its arguments as about a command of these
+// words, which no shell has expanded.
+func (g *Grants) decideArgv(argv []string, at location) Decision {
+	if e := g.forCommand(at, shellForms(argv)...); e != nil {
+		return listed(e)
+	}
+	return deny(ruleNotListed, fmt.Sprintf("Running %s is not in the skill's allowed-tools.", quote(commandLine(argv))), g.hint(scriptAdvice))
 }
 
 func (g *Grants) decidePath(f family, verb string, request Request) Decision {
@@ -176,7 +189,7 @@ func (g *Grants) decideProgram(parsed program, at location) Decision {
 		used = append(used, e)
 	}
 	for _, file := range parsed.files {
-		e := g.forPath(writing, Request{Path: file})
+		e := g.forPath(writing, Request{Op: OpWrite, Path: file})
 		if e == nil {
 			return deny(ruleRedirect, fmt.Sprintf("Redirecting to or from %s needs leave to write it.", quote(file)),
 				g.hint(redirectAdvice))
@@ -210,7 +223,7 @@ func (g *Grants) unlisted(parsed program, argv []string, at location) Decision {
 // forPath returns the first entry that grants the path, or nil.
 func (g *Grants) forPath(f family, request Request) *entry {
 	for _, e := range g.entries {
-		if e.family == f && (e.whole || e.path.match(request)) {
+		if e.family == f && (e.only == "" || e.only == request.Op) && (e.whole || e.path.match(request)) {
 			return e
 		}
 	}

@@ -60,6 +60,14 @@ func read(path string) policy.Request {
 	return policy.Request{Op: policy.OpRead, Path: path}
 }
 
+func edit(path string) policy.Request {
+	return policy.Request{Op: policy.OpEdit, Path: path}
+}
+
+func program(argv ...string) policy.Request {
+	return policy.Request{Op: policy.OpProgram, Argv: argv}
+}
+
 func write(path string) policy.Request {
 	return policy.Request{Op: policy.OpWrite, Path: path}
 }
@@ -149,6 +157,12 @@ func TestMalformedRequestsAreDeniedWhateverIsGranted(t *testing.T) {
 		{"in the private directory, case folded", write(".Skills-MCP/x"), "request: malformed"},
 		{"NUL in an argument", script("scripts/x.py", "a\x00"), "request: malformed"},
 		{"NUL in a script", script("scripts/x\x00.py"), "request: malformed"},
+		{"no name of a program", program("", "x"), "request: malformed"},
+		{"no program at all", program(), "request: malformed"},
+		{"a program's path", program("bin/jq"), "request: malformed"},
+		{"an absolute program", program("/bin/sh"), "request: malformed"},
+		{"a program with a backslash", program(`a\b`), "request: malformed"},
+		{"NUL in a program's argument", program("jq", "\x00/x"), "request: malformed"},
 		{"no tool", tool("", "x"), "request: malformed"},
 		{"no program", tool("lint"), "request: malformed"},
 		{"empty program", tool("lint", ""), "request: malformed"},
@@ -184,21 +198,24 @@ func TestMalformedRequestsAreDeniedWhateverIsGranted(t *testing.T) {
 func TestNamesMapToOperations(t *testing.T) {
 	t.Parallel()
 	requests := map[string][]policy.Request{
-		"execute": {shell("ls"), shell("ls $(pwd)"), script("scripts/x.py"), tool("lint", "eslint")},
+		"execute": {shell("ls"), shell("ls $(pwd)"), script("scripts/x.py"), tool("lint", "eslint"), program("jq", "$(x)")},
 		"read":    {read("."), read("a/b.md")},
-		"write":   {write("a/b.md")},
+		"create":  {write("a/b.md")},
+		"replace": {edit("a/b.md")},
 	}
 	names := map[string][]string{
 		"execute": {"Bash", "bash", "bash_tool", "exec", "Bash(*)", "Bash( * )"},
 		"read":    {"Read", "read", "view", "View", "readResource", "Read(*)", "Read(**)"},
-		"write":   {"Write", "write", "Edit", "edit", "create_file", "str_replace", "MultiEdit", "Write(*)", "Edit(**)"},
+		"write":   {"Write", "write", "Edit", "edit", "MultiEdit", "Write(*)", "Edit(**)", "create_file str_replace"},
+		"create":  {"create_file", "create_file(**)", "create_file(a/*.md)"},
+		"replace": {"str_replace", "str_replace(*)", "str_replace(b.md)"},
 		"":        {"BASH", "reader", "WebFetch", "WebFetch(domain:example.com)", "Grep", "Glob", "mcp__x__y", "Agent(x)"},
 	}
 	for granted, list := range names {
 		for _, name := range list {
 			for wanted, these := range requests {
 				want := policy.Deny
-				if granted == wanted {
+				if granted == wanted || granted == "write" && (wanted == "create" || wanted == "replace") {
 					want = policy.Allow
 				}
 				for _, request := range these {
@@ -360,5 +377,40 @@ func TestUsersFiles(t *testing.T) {
 	private.Dir, private.InProject = project, true // where other rules protect it
 	if d := (policy.Policy{}).Decide(nil, private); d.Effect != policy.Allow {
 		t.Errorf("a directory of that name of the user: %+v", d)
+	}
+}
+
+// TestProgramsAreDecidedAsCommands: what a command of the same words may do, a
+// program without a shell may, and nothing that only a shell makes of the words.
+func TestProgramsAreDecidedAsCommands(t *testing.T) {
+	t.Parallel()
+	grants := grant(t, "Bash(jq:*) Bash(python3 scripts/report.py:*) Bash(git log)")
+	in := func(request policy.Request, dir string) policy.Request {
+		request.SkillDir = dir
+		return request
+	}
+	inSkill := func(request policy.Request) policy.Request {
+		request.InSkill = true
+		return request
+	}
+	for _, test := range []struct {
+		request policy.Request
+		want    policy.Effect
+	}{
+		{program("jq", "$(rm -rf x); `y` > z"), policy.Allow},
+		{program("timeout", "5", "jq", "."), policy.Allow},
+		{program("git", "log"), policy.Allow},
+		{program("git", "log", "--output=x"), policy.Deny},
+		{program("rm", "x"), policy.Deny},
+		{program("env", "rm", "x"), policy.Deny},
+		{program("sh", "-c", "jq ."), policy.Deny},
+		{in(program("python3", "/skill/scripts/report.py", "x"), "/skill"), policy.Allow},
+		{inSkill(program("python3", "scripts/report.py")), policy.Allow},
+		{program("python3", "scripts/report.py"), policy.Deny},            // of the workspace
+		{program("python3", "$SKILL_DIR/scripts/report.py"), policy.Deny}, // a directory of that very name there
+		{in(program("python3", "$SKILL_DIR/scripts/report.py"), "/skill"), policy.Deny},
+		{in(program("python3", "/skill/../scripts/report.py"), "/skill"), policy.Deny},
+	} {
+		check(t, grants, test.request, test.want)
 	}
 }

@@ -14,9 +14,12 @@ type Op string
 const (
 	OpRead   Op = "read"   // read or list a file of the skill, the workspace or the user: Request.Path
 	OpWrite  Op = "write"  // write a file of the workspace or the user: Request.Path
+	OpEdit   Op = "edit"   // replace text in such a file: Request.Path
 	OpScript Op = "script" // run a script of the skill, no shell: Request.Argv
 	OpShell  Op = "shell"  // run a shell program: Request.Command
 	OpTool   Op = "tool"   // run a tools.json tool: Request.Tool, Request.Argv
+	// OpProgram is to run a program on PATH, without a shell: Request.Argv.
+	OpProgram Op = "program"
 )
 
 // Bounds of a request. A longer command belongs into a script; a longer path
@@ -38,11 +41,12 @@ type Request struct {
 	// the workspace.
 	Dir       string
 	InProject bool
-	// Argv is the script's path relative to the skill, or the tool's
-	// program, and the arguments. Without a shell in between, arguments are
+	// Argv is the script's path relative to the skill, the program's name, or the
+	// tool's program, and the arguments. Without a shell in between, arguments are
 	// data: any bytes but NUL.
 	Argv []string
-	// Command is the shell program, at most 16 KiB.
+	// Command is the shell program, at most 1 MiB, or 16 KiB where it is matched with
+	// patterns.
 	Command string
 	// InSkill says that it starts in the skill's directory, so that relative
 	// paths are the skill's; else they are the workspace's.
@@ -61,7 +65,7 @@ func (r Request) fault() *Decision {
 	switch r.Op {
 	case OpRead:
 		return pathFault(r.Path)
-	case OpWrite:
+	case OpWrite, OpEdit:
 		if r.Path == "." {
 			return malformed("The path names a directory.", "Give the path of a file.")
 		}
@@ -80,11 +84,16 @@ func (r Request) fault() *Decision {
 			return malformed("The tool has no name or no program.", "Name a tool of the skill's tools.json.")
 		}
 		return argvFault(append([]string{r.Tool}, r.Argv...))
+	case OpProgram:
+		if len(r.Argv) == 0 || r.Argv[0] == "" || strings.ContainsAny(r.Argv[0], `/\`) {
+			return malformed("A program is named without a path.", "Name a program that is installed, such as jq, or a script of the skill by `script`.")
+		}
+		return argvFault(r.Argv)
 	case OpShell:
 		return commandFault(r.Command)
 	}
 	return malformed(fmt.Sprintf("The operation %s is not known.", quote(string(r.Op))),
-		"The operations are read, write, script, shell and tool.")
+		"The operations are read, write, edit, script, program, shell and tool.")
 }
 
 // shownPath is the path as people know it.

@@ -1,8 +1,8 @@
 package execution
 
 import (
-	"crypto/sha256"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -73,6 +73,9 @@ func (r *Runner) question(run *prepared, p Program) consent.Question {
 	case p.Script != "":
 		q.Title, q.Grant = "Run "+display.Path(run.spec.Script)+of, "script "+run.spec.Script
 		q.Covers = "this script in this version of the skill, whatever its arguments and input, " + where
+	case p.Program != "":
+		q.Title, q.Grant = "Run "+display.Path(p.Program)+of, "program "+grantedCommand(fmt.Sprintf("%q", run.spec.Argv))
+		q.Covers = "exactly this program with these arguments, whatever its input, " + where
 	default:
 		q.Title, q.Grant = "Run a shell command"+strings.Replace(of, "of", "for", 1), "shell "+grantedCommand(run.spec.Shell)
 		q.Covers = "exactly this command, whatever its input, " + where

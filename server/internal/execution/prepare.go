@@ -63,6 +63,8 @@ func (run *prepared) program(p Program) access.Program {
 		name = "tool " + p.Tool
 	case p.Script != "":
 		name = "script " + run.spec.Script
+	case p.Program != "":
+		name = "program " + p.Program
 	}
 	return access.Program{Name: name, Timeout: run.spec.Limits.Timeout}
 }

@@ -14,11 +14,12 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
 
-// Program is one to run: exactly one of Script, Command and Tool of a skill, or
-// a Command of none.
+// Program is one to run: exactly one of Script, Program, Command and Tool of a
+// skill, or a Command of none.
 type Program struct {
 	Skill     string          `json:"name"`
 	Script    string          `json:"script"`
+	Program   string          `json:"program"`
 	Args      []string        `json:"args"`
 	Command   string          `json:"command"`
 	Tool      string          `json:"tool"`
@@ -43,17 +44,17 @@ const (
 // check checks what a schema without root-level alternatives cannot say.
 func (p Program) check() error {
 	given := 0
-	for _, value := range []string{p.Script, p.Command, p.Tool} {
+	for _, value := range []string{p.Script, p.Program, p.Command, p.Tool} {
 		if value != "" {
 			given++
 		}
 	}
-	const hint = "Give `script` with `args`, or `command`, or `tool` with `input`."
+	const hint = "Give `script` or `program` with `args`, or `command`, or `tool` with `input`."
 	switch {
 	case given != 1:
-		return failure.New(failure.InvalidArguments, hint, "exactly one of `script`, `command` and `tool` is needed, %d were given", given)
-	case p.Args != nil && p.Script == "":
-		return failure.New(failure.InvalidArguments, hint, "`args` goes with `script` only")
+		return failure.New(failure.InvalidArguments, hint, "exactly one of `script`, `program`, `command` and `tool` is needed, %d were given", given)
+	case p.Args != nil && p.Script == "" && p.Program == "":
+		return failure.New(failure.InvalidArguments, hint, "`args` goes with `script` and `program` only")
 	case p.Input != nil && p.Tool == "":
 		return failure.New(failure.InvalidArguments, hint, "`input` goes with `tool` only")
 	case p.Stdin != nil && p.Tool != "":
@@ -79,6 +80,10 @@ func (run *prepared) plan(p Program) error {
 		return run.planScript(p)
 	case p.Tool != "":
 		return run.planTool(p)
+	case p.Program != "":
+		run.spec.Argv = append([]string{p.Program}, p.Args...)
+		run.request = policy.Request{Op: policy.OpProgram, Argv: run.spec.Argv}
+		return checkArgv(run.spec.Argv)
 	}
 	run.spec.Shell = p.Command
 	run.request = policy.Request{Op: policy.OpShell, Command: p.Command}

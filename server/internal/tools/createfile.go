@@ -6,6 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -45,7 +46,7 @@ func (f *workspaceFiles) create(ctx context.Context, arguments createArguments) 
 		return nil, failure.New(failure.TooLarge, "Make the file in parts, or with a program.",
 			"file_text has %d bytes, over the limit of %d", size, maxFileTextBytes)
 	}
-	t, err := f.target(ctx, arguments.Path, arguments.Workspace, arguments.Name)
+	t, err := f.target(ctx, policy.OpWrite, arguments.Path, arguments.Workspace, arguments.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/internal/redact"
+	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
@@ -61,7 +62,7 @@ func (f *workspaceFiles) replace(ctx context.Context, arguments replaceArguments
 	if err := edit.check(); err != nil {
 		return nil, err
 	}
-	t, err := f.target(ctx, arguments.Path, arguments.Workspace, arguments.Name)
+	t, err := f.target(ctx, policy.OpEdit, arguments.Path, arguments.Workspace, arguments.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -55,11 +55,12 @@ func (f *workspaceFiles) permitLanding(ctx context.Context, skill *catalog.Skill
 // target is a file to be written, for a skill or none.
 type target struct {
 	filePath
+	op    policy.Op
 	skill *catalog.Skill
 }
 
 // target reads the path of a file to be written, and asks the policy.
-func (f *workspaceFiles) target(ctx context.Context, path, handle, name string) (target, error) {
+func (f *workspaceFiles) target(ctx context.Context, op policy.Op, path, handle, name string) (target, error) {
 	skill, err := f.named(ctx, name)
 	if err != nil {
 		return target{}, err
@@ -71,7 +72,7 @@ func (f *workspaceFiles) target(ctx context.Context, path, handle, name string) 
 	if err != nil {
 		return target{}, err
 	}
-	return target{written, skill}, f.skills.Permit(ctx, skill, written.request(policy.OpWrite))
+	return target{written, op, skill}, f.skills.Permit(ctx, skill, written.request(op))
 }
 
 // author is whose the changes are: of no version of the skill, whose programs did
@@ -88,7 +89,7 @@ func (f *workspaceFiles) writeUsers(ctx context.Context, ws workspaces.Workspace
 	defer ws.Acquire()()
 	defer request.Idle(ctx)()
 	created, report, err = f.shares.Edit(ctx, ws, *t.users, shares.Edit{
-		Author: t.author(), Limit: limit, May: f.permitLanding(ctx, t.skill, t.filePath, policy.OpWrite),
+		Author: t.author(), Limit: limit, May: f.permitLanding(ctx, t.skill, t.filePath, t.op),
 		Change: func(old []byte) ([]byte, error) {
 			data, err := change(old)
 			if err != nil {
