@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -46,6 +47,46 @@ func BenchmarkRescanOneChange(b *testing.B) {
 				i++
 				write(b, filepath.Join(dir, "skill-0500/SKILL.md"), skillText("skill-0500", fmt.Sprint(i)))
 				if s := rescan(b, c); lookup(b, s, "skill-0500").Description != fmt.Sprint(i) {
+					b.Fatal("the change was not seen")
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkUpdate looks at what events told of: one save, or a skill that came
+// and went.
+func BenchmarkUpdate(b *testing.B) {
+	for _, n := range []int{100, 1000, 10000} {
+		dir := plantMany(b, n)
+		c := openDirs(b, dir)
+		update, err := catalog.Follow(b.Context(), c)
+		check(b, err)
+		look := func(b *testing.B) {
+			if enough, err := update(); err != nil || !enough {
+				b.Fatal("everything was to be scanned", err)
+			}
+		}
+		i := 0
+		b.Run(fmt.Sprint("save/", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				i++
+				write(b, filepath.Join(dir, "skill-0050/SKILL.md"), skillText("skill-0050", fmt.Sprint(i)))
+				look(b)
+				if lookup(b, c.Snapshot(), "skill-0050").Description != fmt.Sprint(i) {
+					b.Fatal("the change was not seen")
+				}
+			}
+		})
+		b.Run(fmt.Sprint("new/", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				write(b, filepath.Join(dir, "new/SKILL.md"), skillText("new", "x"))
+				look(b)
+				check(b, os.RemoveAll(filepath.Join(dir, "new")))
+				look(b)
+				if len(c.Snapshot().Skills()) != n {
 					b.Fatal("the change was not seen")
 				}
 			}
