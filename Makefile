@@ -1,8 +1,8 @@
 # make build     bin/skills-mcp
 # make run       build it and serve the sample skills on loopback
-# make check     every check, and the core of every behaviour
-# make test      every check, and every behaviour once
-# make test-all  every check, and every behaviour in every variant
+# make check     every check of the sources, and the core of every behaviour
+# make test      every behaviour once
+# make test-all  every behaviour in every variant, with the race detector
 # make image     the container image for --sandbox=docker
 #
 # Go, make and a POSIX system with bash are enough for these. `make test-setup`
@@ -21,8 +21,14 @@ TESTTIMEOUT ?= 20m
 
 VERSION ?= $(patsubst v%,%,$(shell git describe --tags --always --dirty 2>/dev/null || echo dev))
 
-# The race detector needs a C compiler; without one the tests run without it.
-RACE := $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && echo -race)
+# Without the C library: programs start faster, and a run starts this one again.
+# All steps share a build cache.
+export CGO_ENABLED = 0
+
+# The race detector, for races and test-all, which doubles what tests compute. It
+# needs a C compiler; without one the tests run without it.
+RACE :=
+DETECTOR := $(shell command -v $$(go env CC) >/dev/null && echo -race)
 
 # Pinned here and not in go.mod: no dependency of a linter becomes one of ours.
 GOLANGCI    := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -46,11 +52,10 @@ CROSS := linux/arm64 darwin/arm64 windows/amd64
 steps = @TIMEFORMAT='make $@: %0R s'; \
 	time for step in $(1); do (TIMEFORMAT="make $$step: %0R s"; time $(MAKE) --no-print-directory $$step); done
 
-.PHONY: build run image check test test-all lint cross short unit variants rounds vuln fuzz bench golden test-setup clean
+.PHONY: build run image check test test-all lint cross short unit races variants rounds vuln fuzz bench golden test-setup clean
 
-# Without the C library: a run starts the program again, which then takes a third less.
 build:
-	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/skills-mcp ./cmd/skills-mcp
+	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/skills-mcp ./cmd/skills-mcp
 
 run: build
 	exec bin/skills-mcp serve --http $(ADDR) $(SKILLS)
@@ -61,9 +66,9 @@ image:
 
 check: ; $(call steps,lint cross short)
 
-test: ; $(call steps,lint cross unit)
+test: ; $(call steps,unit)
 
-test-all: ; $(call steps,lint cross variants)
+test-all: ; $(call steps,variants)
 
 # testreport leaves what a reader wants: failures with their logs, what was left
 # out, and the slowest tests.
@@ -71,19 +76,26 @@ short:
 	$(GOTEST) -short $(PACKAGES) 2>&1 | go run ./integration/testreport
 
 unit:
-	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"
-	integration/leftovers $(GOTEST) $(RACE) -timeout $(TESTTIMEOUT) $(LONGEST) $(PACKAGES) 2>&1 | go run ./integration/testreport
+	CGO_ENABLED=$(if $(RACE),1,0) integration/leftovers $(GOTEST) $(RACE) -timeout $(TESTTIMEOUT) $(LONGEST) $(PACKAGES) 2>&1 | go run ./integration/testreport
+
+races:
+	@[ -n "$(DETECTOR)" ] || echo "no C compiler: testing without the race detector"
+	$(MAKE) unit RACE=$(DETECTOR)
 
 # Virtual machines are emulated where the processor's virtualization cannot be
 # used.
 variants:
 	integration/vm/image --engines
-	SKILLS_MCP_TEST=all $(MAKE) unit TESTTIMEOUT=90m
+	SKILLS_MCP_TEST=all $(MAKE) races TESTTIMEOUT=90m
 
 # What is short enough of the variants for every change: all of the local sandbox
-# as an ordinary user, with every kill; and the machine without systemd.
+# as an ordinary user, with every kill and the race detector; the race detector
+# with all else but what drives containers, or the server with the suites of
+# others; and the machine without systemd.
+RACED = $(shell go list $(PACKAGES) | grep -vE '/(sandbox/local|sandbox/docker|integration/(conformance|frontmatter|hosts|vm))$$')
 rounds:
-	LOCAL_TEST_USER=nobody SKILLS_MCP_TEST=all $(MAKE) unit LONGEST= PACKAGES=./sandbox/local
+	LOCAL_TEST_USER=nobody SKILLS_MCP_TEST=all $(MAKE) races LONGEST= PACKAGES=./sandbox/local
+	$(MAKE) races LONGEST="./server ./integration" PACKAGES="$(RACED)"
 	SKILLS_MCP_REQUIRE=vm $(MAKE) unit LONGEST= PACKAGES=./integration/vm
 
 lint:

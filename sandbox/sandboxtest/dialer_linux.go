@@ -40,7 +40,7 @@ func dialer(what, address string, arguments []string) int {
 	case "hold", "leave":
 		err = hold(address, arguments[0])
 		if err == nil && what == "hold" {
-			select {} // until it is killed
+			forever()
 		}
 	case "flood":
 		err = flood(address, arguments[0])
@@ -50,6 +50,14 @@ func dialer(what, address string, arguments []string) int {
 		return exitRefused
 	}
 	return 0
+}
+
+// forever waits to be killed, in the kernel: Go's runtime ends a program of which
+// every goroutine waits for another.
+func forever() {
+	for {
+		unix.Poll(nil, -1)
+	}
 }
 
 // ask says lines, and prints the answer to each.
