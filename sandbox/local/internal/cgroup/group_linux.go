@@ -29,8 +29,9 @@ var isProtected = sync.OnceValue(func() bool { return readNumber("/proc/self", "
 // Group bounds one run. It is what the versions do differently.
 type Group interface {
 	// Enter has a process begin in the cgroup, and with it all that it will
-	// start: by its attributes, and by these directories for [Around].
-	Enter(*syscall.SysProcAttr) (dirs []string)
+	// start: by its attributes, or by the thread that starts it, which is to be
+	// in these directories meanwhile.
+	Enter(*syscall.SysProcAttr) (threadIn []string)
 	// WhenExhausted calls kill where the kernel has run out of the run's
 	// memory and does not kill all of the run by itself. It is called before
 	// the cgroup is removed or not at all.

@@ -117,28 +117,7 @@ func (g *separateGroup) make(dir string) error {
 // dirs are those that there are.
 func (g *separateGroup) dirs() []string { return given(g.memory, g.pids, g.cpu) }
 
-// Enter returns where the thread is to be that starts the process.
 func (g *separateGroup) Enter(*syscall.SysProcAttr) []string { return g.dirs() }
-
-// Around has the calling thread, which must be locked, itself in cgroups of version
-// 1 while it starts a process: for a thread that moves itself the kernel need not
-// halt every fork and exit of the machine until it is sure that all processors have
-// noticed, as it does where one process moves another.
-func Around(dirs []string, start func() error) error {
-	defer func() {
-		for _, dir := range dirs {
-			enterByThread(filepath.Dir(dir)) // where it fails, the next process takes the thread along
-		}
-	}()
-	for _, dir := range dirs {
-		if err := enterByThread(dir); err != nil {
-			return fmt.Errorf("enter a cgroup: %w", err)
-		}
-	}
-	return start()
-}
-
-func enterByThread(dir string) error { return write(dir, "tasks", "0") }
 
 // WhenExhausted is needed since the kernel kills one process, and others may
 // go on.

@@ -8,4 +8,8 @@
 //
 // A launcher is the parent of what it starts, and dies with the server. It knows no
 // program, and is never told of any: what a jail is to run it hears from the server.
+//
+// It runs in the init function of this package. So that it runs before the init
+// functions of all that a program of this module may be linked with, it imports
+// little.
 package launcher

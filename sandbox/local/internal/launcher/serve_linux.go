@@ -1,7 +1,9 @@
 package launcher
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"syscall"
 
@@ -9,7 +11,6 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
-	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/cgroup"
 )
 
 // name is the one by which the binary knows that it is to be a launcher.
@@ -79,11 +80,39 @@ func (r *request) start(files []int) (pid, handle int, err error) {
 	for _, fd := range files {
 		process.Files = append(process.Files, uintptr(fd))
 	}
-	err = cgroup.Around(r.ThreadIn, func() error {
+	err = within(r.ThreadIn, func() error {
 		pid, err = syscall.ForkExec(supervisor.SelfExe, []string{r.Name}, process)
 		return err
 	})
 	return pid, handle, err
+}
+
+// within has the calling thread itself in cgroups of version 1 while it starts a
+// process: for a thread that moves itself the kernel need not halt every fork and
+// exit of the machine until it is sure that all processors have noticed, as it does
+// where one process moves another.
+func within(dirs []string, start func() error) error {
+	defer func() {
+		for _, dir := range dirs {
+			enter(filepath.Dir(dir)) // where it fails, the next process takes the thread along
+		}
+	}()
+	for _, dir := range dirs {
+		if err := enter(dir); err != nil {
+			return fmt.Errorf("enter a cgroup: %w", err)
+		}
+	}
+	return start()
+}
+
+func enter(dir string) error {
+	tasks, err := os.OpenFile(filepath.Join(dir, "tasks"), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer tasks.Close()
+	_, err = tasks.WriteString("0")
+	return err
 }
 
 // reap waits for a process, so that it does not remain in the system's table.
