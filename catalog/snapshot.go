@@ -128,23 +128,36 @@ type difference struct {
 	came, went []string // directories of skills
 }
 
-// difference returns what came and went, and what is another, from s to after.
-func (s *Snapshot) difference(after *Snapshot) difference {
-	var d difference
-	was, now := s.skills, after.skills
+// Since calls visit with each skill that may be another than an earlier snapshot
+// had of that name, in the order of names. Where there was none, or is none any
+// more, was or now is nil; so is before where there was no snapshot.
+func (s *Snapshot) Since(before *Snapshot, visit func(was, now *Skill)) {
+	var was []*Skill
+	if before != nil {
+		was = before.skills
+	}
+	now := s.skills
 	for len(was) > 0 || len(now) > 0 {
 		switch {
 		case len(now) == 0 || len(was) > 0 && was[0].Name < now[0].Name:
-			d.add(was[0], nil)
+			visit(was[0], nil)
 			was = was[1:]
 		case len(was) == 0 || now[0].Name < was[0].Name:
-			d.add(nil, now[0])
+			visit(nil, now[0])
 			now = now[1:]
 		default:
-			d.add(was[0], now[0])
+			if was[0] != now[0] {
+				visit(was[0], now[0])
+			}
 			was, now = was[1:], now[1:]
 		}
 	}
+}
+
+// difference returns what came and went, and what is another, from s to after.
+func (s *Snapshot) difference(after *Snapshot) difference {
+	var d difference
+	after.Since(s, d.add)
 	d.came, d.went = without(d.came, d.went), without(d.went, d.came)
 	return d
 }

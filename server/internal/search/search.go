@@ -70,7 +70,7 @@ func (x *Index) follow(snapshot *catalog.Snapshot) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.snapshot != snapshot {
-		x.words.follow(snapshot)
+		x.words.follow(x.snapshot, snapshot)
 		x.snapshot = snapshot
 	}
 }

@@ -43,27 +43,28 @@ type words struct {
 	total      int // words in all documents
 }
 
-// follow adds, changes and removes what a snapshot has otherwise.
-func (w *words) follow(snapshot *catalog.Snapshot) {
+// follow adds, changes and removes what a snapshot has otherwise than the one
+// before, which is nil at first.
+func (w *words) follow(before, after *catalog.Snapshot) {
 	if w.byName == nil {
 		w.byName = make(map[string]int32)
 		w.postings = make(map[string][]posting)
 	}
-	for name, id := range w.byName {
-		now, ok := snapshot.Lookup(name)
-		if ok && !now.UserOnly && now.Description == w.documents[id].skill.Description {
-			w.documents[id].skill = now
-			continue
-		}
-		w.remove(id)
-	}
 	known := len(w.postings)
 	var added []string
-	for _, skill := range snapshot.ForModels() {
-		if _, ok := w.byName[skill.Name]; !ok {
-			added = append(added, w.add(skill)...)
+	after.Since(before, func(was, now *catalog.Skill) {
+		if was != nil && !was.UserOnly {
+			id := w.byName[was.Name]
+			if now != nil && !now.UserOnly && now.Description == was.Description {
+				w.documents[id].skill = now
+				return
+			}
+			w.remove(id)
 		}
-	}
+		if now != nil && !now.UserOnly {
+			added = append(added, w.add(now)...)
+		}
+	})
 	w.learn(added, known)
 }
 
