@@ -1,8 +1,8 @@
 package execution
 
 import (
-	"crypto/sha256"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 
