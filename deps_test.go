@@ -184,6 +184,9 @@ var sealedLibraries = map[string][]string{
 	"github.com/kljensen/snowball":     {"server/internal/search"},
 }
 
+// testLibraries are for tests alone: no process pays for them.
+var testLibraries = []string{"github.com/prometheus"}
+
 // vagueNames say nothing about what a package holds.
 var vagueNames = []string{"utils", "util", "common", "helpers", "types", "models"}
 
@@ -296,6 +299,11 @@ func mayImport(key, dir string) bool {
 
 func libraryViolations(p goPackage, dir string) []string {
 	var found []string
+	for _, library := range testLibraries {
+		if at := slices.IndexFunc(p.Deps, func(dep string) bool { return within(dep, library) }); at >= 0 {
+			found = append(found, fmt.Sprintf("%s: depends on %s, which is for tests", dir, p.Deps[at]))
+		}
+	}
 	for _, imported := range p.imports() {
 		for library, owners := range sealedLibraries {
 			if within(imported, library) && !slices.ContainsFunc(owners, func(owner string) bool { return within(dir, owner) }) {
@@ -391,6 +399,8 @@ func TestImportRulesFindWhatBreaksThem(t *testing.T) {
 		},
 		{"the fixtures outside of tests", ours("catalog", module+"/testdata"), []string{"catalog: imports testdata"}},
 		{"a stranger does as it likes", goPackage{ImportPath: "example.com/utils", Name: "utils"}, nil},
+		{"a library for tests", goPackage{ImportPath: module + "/server", Name: "server", Deps: []string{"github.com/prometheus/common/expfmt"}},
+			[]string{"server: depends on github.com/prometheus/common/expfmt, which is for tests"}},
 		{"another room", ours("policy", module+"/catalog"), []string{"policy: imports catalog"}},
 		{"a caller", ours("catalog/watch", module+"/server"), []string{"catalog/watch: imports server"}},
 		{

@@ -27,14 +27,14 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 }
 
 // Serve serves clients on a listener until ctx ends: streamable HTTP at
-// /mcp, the legacy SSE pair at /sse and /message, and /healthz. Requests whose
+// /mcp, the legacy SSE pair at /sse and /message, /healthz and /metrics. Requests whose
 // Host or Origin is neither loopback nor one of allowedHosts are refused, so
 // that no web page can reach the server by DNS rebinding or across origins.
 func (s *Server) Serve(ctx context.Context, listener net.Listener, allowedHosts []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	clients := web.New(ctx, web.Options{
-		Router: s.router, Subscriptions: &s.subscriptions, AllowedHosts: allowedHosts, Redact: s.opts.Redact, Ended: s.forget, Now: s.opts.Now, Log: s.log,
+		Router: s.router, Metrics: s.measures.registry.Write, Subscriptions: &s.subscriptions, AllowedHosts: allowedHosts, Redact: s.opts.Redact, Ended: s.forget, Now: s.opts.Now, Log: s.log,
 	})
 	defer s.everyMinute(ctx, clients.Expire)()
 	return clients.Serve(listener)

@@ -106,6 +106,8 @@ type Options struct {
 	// Redact is the values of secrets, which are taken out of all that clients and
 	// callers get. If nil, there are none.
 	Redact *redact.Set
+	// MetricsBySkill has metrics tell skills apart by their names.
+	MetricsBySkill bool
 	// Now is the clock by which idle sessions expire. If nil, it is [time.Now].
 	Now func() time.Time
 	// Logger receives what happens. If nil, nothing is logged.
@@ -125,6 +127,7 @@ type Server struct {
 	consent       *consent.Door
 	shares        *shares.Access
 	access        *access.Access
+	measures      *measures
 	subscriptions client.Subscriptions
 }
 
@@ -165,7 +168,8 @@ func New(opts Options) (*Server, error) {
 // furnish makes the rooms, each of those that it needs.
 func (s *Server) furnish() (err error) {
 	opts := s.opts
-	record := recorder.Recorder{Log: opts.Audit}
+	s.measures = newMeasures(opts)
+	record := recorder.Recorder{Log: opts.Audit, Seen: s.measures.request}
 	s.consent = consent.New(consent.Options{Modes: opts.Approval.Modes, Skills: opts.Approval.Skills, Answers: opts.Approval.Answers,
 		Answered: answered(record), Now: opts.Now, Logger: s.log})
 	found := skills.Access{Catalog: opts.Catalog, Policy: opts.Policy, Consent: s.consent, Digests: &resources.Digests{}, Log: s.log}
@@ -178,7 +182,7 @@ func (s *Server) furnish() (err error) {
 	}
 	opts.Grants.Needs = prepared.Needs
 	s.access = access.New(opts.Grants, opts.Catalog, opts.Sandbox, s.consent, s.log)
-	s.updates = &updates.Updates{Skills: found, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Log: s.log}
+	s.updates = &updates.Updates{Skills: found, Workspaces: s.workspaces, Subscriptions: &s.subscriptions, Notified: s.measures.notified, Log: s.log}
 	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Access: s.access, Packages: prepared, Log: s.log,
 		Limits: func(skill string) sandbox.Limits { return execution.LimitsOf(opts.Limits).Of(skill).Limits }}
 	activations := activation.Writer{Skills: found, Shares: s.shares, Access: s.access, Needs: prepared.Needs, Copies: opts.Copies, Requirements: requirements, Sandbox: opts.Sandbox,
@@ -187,7 +191,7 @@ func (s *Server) furnish() (err error) {
 		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Recorder: record, Log: s.log}
 	rooms := tools.Rooms{Skills: found, Workspaces: s.workspaces, Activation: activations, Shares: s.shares, Door: s.consent, Runner: &execution.Runner{
 		Skills: found, Shares: s.shares, Access: s.access, Redact: opts.Redact, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements, Consent: s.consent,
-		Limits: opts.Limits, Sandbox: opts.Sandbox, Changed: s.updates.WorkspaceChanged, Log: s.log,
+		Limits: opts.Limits, Sandbox: measured{opts.Sandbox, s.measures}, Changed: s.updates.WorkspaceChanged, Log: s.log,
 	}}
 	all := tools.Basic(rooms)
 	for _, name := range opts.Toolsets {

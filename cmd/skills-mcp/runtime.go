@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -17,6 +18,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/userfiles"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
+	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/environments"
@@ -37,6 +39,7 @@ type runtime struct {
 	// environments returns nil where nothing can be run.
 	environments func() *environments.Store
 	reaping      sync.WaitGroup // of what another process left there
+	metricsAt    string         // where metrics are served, or off
 	server       *server.Server
 }
 
@@ -55,6 +58,7 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 		return nil, err
 	}
 	s.Warn(r.log)
+	r.metricsAt = s.Metrics.Address
 	toolsets, err := s.WantedToolsets()
 	if err != nil {
 		return nil, err
@@ -82,23 +86,24 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 		return nil, err
 	}
 	r.server, err = server.New(server.Options{
-		Version:      programVersion(),
-		Catalog:      r.catalog,
-		Policy:       s.OperatorPolicy(),
-		Sandbox:      r.backend,
-		Workspaces:   r.workspaces,
-		Toolsets:     toolsets,
-		Copies:       r.copies,
-		Shares:       r.files.Lent(),
-		Grants:       r.granted.Grants(),
-		Environments: r.environments,
-		Pinned:       s.Pin,
-		Approval:     s.Approvals(r.log),
-		Limits:       s.RunLimits,
-		CompatIndex:  s.CompatIndex,
-		Audit:        r.audit,
-		Redact:       s.Redact,
-		Logger:       r.log,
+		Version:        programVersion(),
+		Catalog:        r.catalog,
+		Policy:         s.OperatorPolicy(),
+		Sandbox:        r.backend,
+		Workspaces:     r.workspaces,
+		Toolsets:       toolsets,
+		Copies:         r.copies,
+		Shares:         r.files.Lent(),
+		Grants:         r.granted.Grants(),
+		Environments:   r.environments,
+		Pinned:         s.Pin,
+		Approval:       s.Approvals(r.log),
+		Limits:         s.RunLimits,
+		CompatIndex:    s.CompatIndex,
+		MetricsBySkill: s.Metrics.Skills,
+		Audit:          r.audit,
+		Redact:         s.Redact,
+		Logger:         r.log,
 	})
 	return r, err
 }
@@ -144,12 +149,36 @@ func (r *runtime) whileWatching(ctx context.Context, serve func(context.Context)
 	defer stop()
 	watched := make(chan error, 1)
 	go func() { watched <- r.catalog.Watch(watching, r.server.Notify) }()
+	measured := r.serveMetrics(watching)
 	err := serve(ctx)
 	stop()
+	measured()
 	if watchErr := <-watched; watchErr != nil && !errors.Is(watchErr, context.Canceled) {
 		r.log.Error("watching the skills failed", "error", watchErr)
 	}
 	return err
+}
+
+// serveMetrics serves them where they are wanted, until ctx ends, and returns what
+// waits for that. That their address is taken, as by another server of the same
+// configuration, is no reason to serve no skills.
+func (r *runtime) serveMetrics(ctx context.Context) (wait func()) {
+	if r.metricsAt == config.Off {
+		return func() {}
+	}
+	listener, err := net.Listen("tcp", r.metricsAt)
+	if err != nil {
+		r.log.Warn("there are no metrics", "address", r.metricsAt, "error", err)
+		return func() {}
+	}
+	r.log.Info("serving metrics", "url", "http://"+listener.Addr().String()+"/metrics")
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := r.server.ServeMetrics(ctx, listener); err != nil {
+			r.log.Warn("there are no metrics any more", "error", err)
+		}
+	})
+	return serving.Wait
 }
 
 func (r *runtime) logStart(transport string) {

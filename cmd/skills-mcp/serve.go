@@ -15,7 +15,7 @@ import (
 )
 
 const serveLong = `Serve MCP over HTTP: streamable HTTP at /mcp, the legacy SSE pair at /sse and
-/message, and /healthz.
+/message, /healthz, and /metrics for Prometheus.
 
 There is no authentication yet, so only loopback addresses are served unless
 --allow-host names the host that clients may call this server by.`

@@ -70,6 +70,7 @@ type Config struct {
 	Audit      Audit
 	Log        Log
 	Hosted     Hosted
+	Metrics    Metrics
 
 	// Skills are what holds for one skill, by its name. [Config.Skill] returns
 	// it together with what holds for all.
@@ -212,6 +213,15 @@ type Audit struct {
 	Failure string
 }
 
+// Metrics are what Prometheus reads.
+type Metrics struct {
+	// Address is where they are served besides by "skills-mcp serve", a loopback
+	// address with its port, or [Off].
+	Address string
+	// Skills has them tell skills apart by their names.
+	Skills bool
+}
+
 // Log is the program's own log.
 type Log struct {
 	// Level is "debug", "info", "warn" or "error", and Format "auto", "text" or
@@ -245,6 +255,7 @@ func Default() Config {
 		Audit:      Audit{Dir: Auto, MaxSize: 10 << 20, MaxFiles: 5, Failure: "fail"},
 		Log:        Log{Level: "info", Format: Auto},
 		Hosted:     Hosted{Key: secrets.Environment("ANTHROPIC_API_KEY")},
+		Metrics:    Metrics{Address: Off},
 	}
 }
 

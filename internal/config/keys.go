@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,7 @@ func keys(c *Config) group {
 		{name: "audit", value: auditKeys(&c.Audit), doc: "The log of what was done."},
 		{name: "log", value: logKeys(&c.Log), doc: "The program's own log, on standard error."},
 		{name: "hosted", value: hostedKeys(&c.Hosted), doc: "The Claude API, for `skills-mcp hosted`."},
+		{name: "metrics", value: metricsKeys(&c.Metrics), doc: "What Prometheus reads."},
 		{name: "skills", narrows: "stricter", doc: "What holds for one skill, by its name.", value: sections[Skill]{
 			to: &c.Skills, fields: skillKeys, check: plainName, means: "sections by names of skills", resolve: c.Skill,
 		}},
@@ -138,6 +140,26 @@ func hostedKeys(h *Hosted) group {
 	return group{
 		{name: "baseUrl", env: "HOSTED_BASE_URL", value: text(&h.BaseURL, "a URL", anyText), doc: "Where it is; empty for `$ANTHROPIC_BASE_URL`, or the API's own."},
 		{name: "key", env: "HOSTED_KEY", value: source(&h.Key), doc: "Where the API key is, which goes nowhere else."},
+	}
+}
+
+func metricsKeys(m *Metrics) group {
+	return group{
+		{name: "address", env: "METRICS", flag: true, as: "metrics", value: text(&m.Address, "`off`, or an address of loopback and a port, which may be 0", loopbackOr(Off)), doc: "Where `/metrics` is served, besides by `skills-mcp serve`."},
+		{name: "skills", env: "METRICS_SKILLS", value: boolean(&m.Skills), doc: "Have the metrics tell skills apart by their names."},
+	}
+}
+
+// loopbackOr checks a port of this machine that nobody else reaches.
+func loopbackOr(words ...string) func(string) error {
+	return func(text string) error {
+		if slices.Contains(words, text) {
+			return nil
+		}
+		if at, err := netip.ParseAddrPort(text); err != nil || !at.Addr().IsLoopback() {
+			return fmt.Errorf("%s is no address of loopback with a port, such as 127.0.0.1:9464", quoted(text))
+		}
+		return nil
 	}
 }
 

@@ -97,6 +97,13 @@ func (q *Queue) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, err
 	return q.backend.Run(ctx, spec)
 }
 
+// Load returns how many runs there are now, and how many wait.
+func (q *Queue) Load() (running, waiting int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.running, q.waiting
+}
+
 // Close ends what waits and what runs.
 func (q *Queue) Close() error {
 	q.mu.Lock()

@@ -197,6 +197,13 @@ func (w *Store) Get(handle string) (Workspace, error) {
 	return Workspace{}, ErrUnknown
 }
 
+// Len returns how many workspaces there are.
+func (w *Store) Len() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.live)
+}
+
 // OnExpire has a function called for every workspace that expires from now on,
 // in a goroutine of its own that Close waits for. It replaces an earlier one.
 func (w *Store) OnExpire(told func(handle string)) {

@@ -150,13 +150,16 @@ func (s *Subscriptions) Wanted() map[*Client][]string {
 	return wanted
 }
 
-// ListChanged notifies who hears of a list that it has changed.
-func (s *Subscriptions) ListChanged(method string) {
+// ListChanged notifies who hears of a list that it has changed, and returns how
+// many these are.
+func (s *Subscriptions) ListChanged(method string) (clients int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c, who := range s.listeners {
 		if who.hears(method) {
 			c.Notify(Notice{Method: method})
+			clients++
 		}
 	}
+	return clients
 }

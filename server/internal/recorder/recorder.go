@@ -23,7 +23,12 @@ import (
 
 // Recorder records requests. Its zero value records nothing. It is safe for use
 // by several goroutines.
-type Recorder struct{ Log *audit.Log }
+type Recorder struct {
+	Log *audit.Log
+	// Seen, if set, is called with the record of each request, whether there is a
+	// log or none.
+	Seen func(audit.Record)
+}
 
 // Request is what a client asks for.
 type Request struct {
@@ -41,7 +46,7 @@ type Request struct {
 // of serve, or there is no answer, and the error says to the client that it could
 // not be recorded.
 func Record[T any](ctx context.Context, r Recorder, asked Request, serve func(context.Context) (T, error)) (none T, _ error) {
-	if r.Log == nil {
+	if r.Log == nil && r.Seen == nil {
 		return serve(ctx)
 	}
 	began := time.Now()
@@ -49,25 +54,40 @@ func Record[T any](ctx context.Context, r Recorder, asked Request, serve func(co
 		Time: began, Event: asked.Event, Method: asked.Method, Tool: asked.Tool, Input: asked.Input,
 		Session: sessionName(request.SessionID(ctx)), Caller: callerName(request.Sender(ctx)),
 	}
-	end := r.Log.Append
-	if asked.Effects {
-		begun := record
-		begun.Skill = named(asked.Input) // it is not known yet whether there is one
-		entry, err := r.Log.Begin(begun)
-		if err != nil {
-			return none, notBegun(err)
-		}
-		end = entry.End
+	end, err := r.begin(record, asked)
+	if err != nil {
+		return none, notBegun(err)
 	}
 	ctx, recorded := request.WithRecord(ctx, record)
 	answer, err := serve(ctx)
 	record = recorded()
 	record.DurationMs = float64(time.Since(began).Microseconds()) / 1000
 	conclude(&record, err)
-	if recordErr := end(record); recordErr != nil {
+	recordErr := end(record)
+	if r.Seen != nil {
+		r.Seen(record)
+	}
+	if recordErr != nil {
 		return none, withheld(record, asked.Effects, recordErr)
 	}
 	return answer, err
+}
+
+// begin records that something with effects begins, and returns what records the
+// end.
+func (r Recorder) begin(record audit.Record, asked Request) (end func(audit.Record) error, err error) {
+	switch {
+	case r.Log == nil:
+		return func(audit.Record) error { return nil }, nil
+	case !asked.Effects:
+		return r.Log.Append, nil
+	}
+	record.Skill = named(asked.Input) // it is not known yet whether there is one
+	entry, err := r.Log.Begin(record)
+	if err != nil {
+		return nil, err
+	}
+	return entry.End, nil
 }
 
 // Answered records an answer of a user to a question, as the record has it. One

@@ -18,10 +18,10 @@ func (u *Updates) CatalogChanged(change catalog.Change) {
 	problems, other := u.Skills.Problems(change.Before), u.Skills.Problems(change.After)
 	differ := listsDiffer(change.Before, change.After)
 	if differ || (len(problems) == 0) != (len(other) == 0) {
-		u.Subscriptions.ListChanged(mcp.MethodNotificationResourcesListChanged)
+		u.listChanged(mcp.MethodNotificationResourcesListChanged)
 	}
 	if differ {
-		u.Subscriptions.ListChanged(mcp.MethodNotificationPromptsListChanged)
+		u.listChanged(mcp.MethodNotificationPromptsListChanged)
 	}
 	u.notify(func(uri string) bool {
 		if uri == skills.ProblemsURI {
@@ -31,6 +31,9 @@ func (u *Updates) CatalogChanged(change catalog.Change) {
 	})
 	u.Log.Info("catalog changed", "skills", len(change.After.Skills()), "problems", len(change.After.Problems()), "files", len(change.Files))
 }
+
+// listChanged notifies who hears of a list that it has changed.
+func (u *Updates) listChanged(method string) { u.Notified(method, u.Subscriptions.ListChanged(method)) }
 
 // listsDiffer reports whether resources/list or prompts/list changed.
 func listsDiffer(before, after *catalog.Snapshot) bool {

@@ -23,7 +23,9 @@ type Updates struct {
 	Skills        skills.Access
 	Workspaces    *workspace.Access
 	Subscriptions *client.Subscriptions
-	Log           *slog.Logger
+	// Notified is called with the method of a notice, and how many clients get it.
+	Notified func(method string, clients int)
+	Log      *slog.Logger
 
 	mu sync.Mutex
 	// states are those in which the subscribers of files of workspaces last
@@ -79,6 +81,7 @@ func (u *Updates) notify(changed func(uri string) bool) {
 	u.eachSubscribed(func(c *client.Client, uri string) {
 		if changed(uri) {
 			c.Notify(client.Updated(uri))
+			u.Notified(mcp.MethodNotificationResourceUpdated, 1)
 		}
 	})
 }

@@ -1,5 +1,5 @@
 // Package web serves clients over HTTP: streamable HTTP at /mcp, the transport
-// of 2024-11-05 at /sse and /message, and /healthz. Who may connect is decided
+// of 2024-11-05 at /sse and /message, /healthz, and /metrics. Who may connect is decided
 // by Host and Origin alone; what connections, bodies and answers cost is
 // bounded for all clients together.
 package web
@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/metrics"
 	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
@@ -28,7 +29,10 @@ const shutdownTimeout = 5 * time.Second
 
 // Options are what a server over HTTP is made of.
 type Options struct {
-	Router        *router.Router
+	// Router, if set, is what serves MCP.
+	Router *router.Router
+	// Metrics, if set, writes what /metrics serves.
+	Metrics       func(io.Writer) error
 	Subscriptions *client.Subscriptions
 	// AllowedHosts are hosts other than loopback that Host and Origin may name.
 	AllowedHosts []string
@@ -59,9 +63,20 @@ type Server struct {
 func New(ctx context.Context, opts Options) *Server {
 	shared := &shared{Options: opts, bodies: newBudget(largeBodyBytes, largeBodyBytes),
 		unread: newBudget(unreadBytes, unreadBytesOfOne)}
-	endpoint := newMCPEndpoint(ctx, shared)
-	sse := &sseEndpoint{shared: shared, sessions: map[string]*sseSession{}}
 	mux := http.NewServeMux()
+	if opts.Metrics != nil {
+		mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", metrics.ContentType)
+			_ = opts.Metrics(w) // who has gone reads no error
+		})
+	}
+	s := &Server{handler: redacted(opts.Redact, onlyFrom(opts.AllowedHosts, mux)), ctx: ctx}
+	if opts.Router == nil {
+		return s
+	}
+	endpoint := newMCPEndpoint(ctx, shared)
+	s.sessions = endpoint.sessions
+	sse := &sseEndpoint{shared: shared, sessions: map[string]*sseSession{}}
 	mux.Handle("/mcp", endpoint)
 	mux.HandleFunc("GET /sse", sse.open)
 	mux.HandleFunc("POST /message", sse.message)
@@ -69,7 +84,7 @@ func New(ctx context.Context, opts Options) *Server {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, "ok\n")
 	})
-	return &Server{handler: redacted(opts.Redact, onlyFrom(opts.AllowedHosts, mux)), sessions: endpoint.sessions, ctx: ctx}
+	return s
 }
 
 // Expire ends sessions that have been idle for too long. It is to be called

@@ -3,6 +3,7 @@ package backends
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
@@ -13,12 +14,16 @@ type onNeed struct {
 	open    func() sandbox.Backend
 	once    sync.Once
 	backend sandbox.Backend
+	ready   atomic.Bool // backend is set
 }
 
 var _ sandbox.Backend = (*onNeed)(nil)
 
 func (o *onNeed) opened() sandbox.Backend {
-	o.once.Do(func() { o.backend = o.open() })
+	o.once.Do(func() {
+		o.backend = o.open()
+		o.ready.Store(true)
+	})
 	return o.backend
 }
 
@@ -29,6 +34,17 @@ func (o *onNeed) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, er
 
 // Info describes the backend that was opened.
 func (o *onNeed) Info() sandbox.Info { return o.opened().Info() }
+
+// Load is that of the backend's queue; it opens nothing.
+func (o *onNeed) Load() (running, waiting int) {
+	if !o.ready.Load() {
+		return 0, 0
+	}
+	if queued, ok := o.backend.(interface{ Load() (running, waiting int) }); ok {
+		return queued.Load()
+	}
+	return 0, 0
+}
 
 // Close closes the backend if it was ever opened, and keeps it from being opened.
 func (o *onNeed) Close() error {

@@ -101,6 +101,8 @@ func (s *Settings) Register(flags *pflag.FlagSet, backends []string, help string
 		"`MODE` in which you agree to changes of your files: host (the host asks), ask\n(the server asks, also the default of serve), or deny")
 	flags.String(s.keyed("audit", "audit.dir"), config.Auto,
 		"`DIR` of the audit log, in which every call is recorded: auto (audit in the\nuser's state directory), off, or a path")
+	flags.String(s.keyed("metrics", "metrics.address"), config.Off,
+		"`ADDRESS` of loopback at which /metrics is served for Prometheus, such as\n127.0.0.1:9464; serve has it at its own address too")
 	flags.String(s.keyed("log-level", "log.level"), "info", "least severe `LEVEL` to log: debug, info, warn or error")
 	flags.String(s.keyed("log-format", "log.format"), "auto", "`FORMAT` of the log: auto (text on a terminal, else JSON), text or json")
 	flags.Bool(s.keyed("network-log", "log.network"), false, "log what programs of skills ask the network for, as it happens, whatever the\nlevel: how to find out what a skill needs")
