@@ -66,5 +66,5 @@ func Follow(ctx context.Context, c *Catalog) (update func() (enough bool, err er
 		return nil, err
 	}
 	_, err = c.Rescan(ctx)
-	return func() (bool, error) { return c.update(ctx) }, err
+	return func() (bool, error) { return c.update(ctx, false) }, err
 }

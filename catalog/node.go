@@ -135,6 +135,19 @@ func (n *node) child(name string) *node {
 
 func byName(n *node, name string) int { return strings.Compare(filepath.Base(n.path), name) }
 
+// unwatched calls touch with the nodes that were listed and not watched, where
+// those of archives need not be.
+func (n *node) unwatched(touch func(*node)) {
+	if n.listed && n.archive == "" && n.watch == (watch.Watch{}) {
+		touch(n)
+	}
+	for _, children := range [][]*node{n.dirs, n.leads} {
+		for _, child := range children {
+			child.unwatched(touch)
+		}
+	}
+}
+
 // visit calls touch with the nodes on the way from n to a path below it, as far
 // as they are known. It returns the one of the path itself, or nil.
 func (n *node) visit(path string, touch func(*node)) *node {

@@ -33,6 +33,7 @@ func (c *Catalog) scan(ctx context.Context) error {
 		c.state.watcher.Begin()
 	}
 	w := c.walker(ctx, make([]*node, len(c.options.Roots)))
+	c.state.archives.Begin(0)
 	whole, err := c.walk(w)
 	if err != nil {
 		return err
@@ -55,11 +56,10 @@ func (c *Catalog) walker(ctx context.Context, tops []*node) *walker {
 	}
 }
 
-// walk finds the candidates and loads them. whole is false where the walk ended
+// walk finds the candidates and loads them. The archives have begun. whole is false where the walk ended
 // at a bound.
 func (c *Catalog) walk(w *walker) (whole bool, err error) {
 	start := time.Now()
-	c.state.archives.Begin()
 	if whole, err = w.walk(); err != nil {
 		return false, err
 	}

@@ -4,15 +4,20 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/skills-mcp/skills-mcp/catalog/internal/watch"
 	"github.com/skills-mcp/skills-mcp/internal/pathname"
 )
 
+// archiveGrace is how long the contents of a superseded archive stay at least
+// for those who read them, though one update soon follows another.
+const archiveGrace = time.Second
+
 // update looks at what the watcher knows to have changed since the last look,
-// and swaps the snapshot if that made a difference. That is not enough where the
-// watcher may not know all.
-func (c *Catalog) update(ctx context.Context) (enough bool, err error) {
+// and with poll at what it does not watch, and swaps the snapshot if that made a
+// difference. That is not enough where there may be other changes.
+func (c *Catalog) update(ctx context.Context, poll bool) (enough bool, err error) {
 	if err := c.acquire(ctx); err != nil {
 		return false, err
 	}
@@ -22,8 +27,15 @@ func (c *Catalog) update(ctx context.Context) (enough bool, err error) {
 		return false, nil
 	}
 	w := c.walker(ctx, c.state.tops)
+	nodes := map[*node]bool{} // true for those to be listed
+	if poll && !w.poll(nodes) {
+		return false, nil
+	}
 	c.state.tops = nil // until all of it has been looked at
-	enough, err = c.lookAt(w, touched)
+	enough, err = c.lookAt(w, touched, nodes)
+	if poll && !w.watcher.Limited() { // now ways may be watched too that were not
+		enough = false
+	}
 	if enough && err == nil {
 		c.state.tops = w.tops
 	}
@@ -33,8 +45,8 @@ func (c *Catalog) update(ctx context.Context) (enough bool, err error) {
 // lookAt looks at paths that were touched. Where the directories that were listed
 // hold what they held, only entry documents are read; else what came is listed,
 // and the nodes are walked through.
-func (c *Catalog) lookAt(w *walker, touched []watch.Touch) (enough bool, err error) {
-	same, suspects, err := w.touch(touched)
+func (c *Catalog) lookAt(w *walker, touched []watch.Touch, nodes map[*node]bool) (enough bool, err error) {
+	same, suspects, err := w.touch(touched, nodes)
 	if err != nil {
 		return false, err
 	}
@@ -50,6 +62,7 @@ func (c *Catalog) lookAt(w *walker, touched []watch.Touch) (enough bool, err err
 	if w.watcher.Limited() { // there may be watches for other directories now
 		return false, nil
 	}
+	c.state.archives.Begin(archiveGrace)
 	whole, err := c.walk(w)
 	if err != nil || !whole {
 		return false, err
@@ -58,13 +71,27 @@ func (c *Catalog) lookAt(w *walker, touched []watch.Touch) (enough bool, err err
 	return true, nil
 }
 
+// poll notes the nodes that are not watched, and reports whether there are any.
+func (w *walker) poll(nodes map[*node]bool) bool {
+	var paths []string
+	for _, top := range w.tops {
+		if top != nil {
+			top.unwatched(func(n *node) {
+				nodes[n] = true
+				paths = append(paths, n.path)
+			})
+		}
+	}
+	w.watcher.Retry(paths)
+	return len(paths) > 0
+}
+
 // touch lists directories in which something happened, and forgets those to which
 // something did. It returns the candidates, to be loaded, whose entry documents
 // may be others: a link may lead from one to any file below it. same is false
 // where that is not all.
-func (w *walker) touch(touched []watch.Touch) (same bool, suspects []*candidate, err error) {
+func (w *walker) touch(touched []watch.Touch, nodes map[*node]bool) (same bool, suspects []*candidate, err error) {
 	same = true
-	nodes := map[*node]bool{} // true for those to be listed
 	for _, t := range touched {
 		for _, top := range w.tops {
 			if top != nil && !w.touchBelow(top, t, nodes) {

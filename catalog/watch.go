@@ -119,7 +119,7 @@ type follower struct {
 	notify  func(Change)
 	files   *watch.Files
 	learned *Snapshot // of whose skills files are known
-	scanned time.Time // when everything last was
+	scanned time.Time // when everything that is polled was last looked at
 }
 
 func (f *follower) follow(ctx context.Context) error {
@@ -150,7 +150,7 @@ func (f *follower) follow(ctx context.Context) error {
 			continue
 		case <-due.C:
 		case <-poll.C:
-			look = f.rescan
+			look = f.poll
 		}
 		d.look(time.Now())
 		due.Stop()
@@ -189,9 +189,20 @@ func (f *follower) rescan(ctx context.Context) error {
 	return nil
 }
 
+// poll looks at what no event tells of.
+func (f *follower) poll(ctx context.Context) error {
+	if f.catalog.options.Poll > 0 {
+		return f.rescan(ctx)
+	}
+	f.scanned = time.Now()
+	return f.look(ctx, true)
+}
+
 // update looks at what events told of, and notifies of what changed.
-func (f *follower) update(ctx context.Context) error {
-	enough, err := f.catalog.update(ctx)
+func (f *follower) update(ctx context.Context) error { return f.look(ctx, false) }
+
+func (f *follower) look(ctx context.Context, poll bool) error {
+	enough, err := f.catalog.update(ctx, poll)
 	if err != nil {
 		return err
 	}

@@ -365,11 +365,15 @@ func TestWatchLimit(t *testing.T) {
 	wantRules(t, f.catalog.Snapshot().Problems(), "watch-limit")
 	write(t, filepath.Join(dir, "c/x.txt"), "2")
 	f.touched(filepath.Join(dir, "c/x.txt"))
+	write(t, filepath.Join(dir, "c/new/SKILL.md"), skillText("new", "one"))
+	f.described("new", "one")
+	check(t, os.RemoveAll(filepath.Join(dir, "c/new")))
 	for _, name := range []string{"a", "b"} {
 		check(t, os.RemoveAll(filepath.Join(dir, name)))
 	}
-	f.until("fewer directories", func(c catalog.Change) bool { return len(c.After.Skills()) == 1 })
-	wantRules(t, f.catalog.Snapshot().Problems(), "")
+	f.until("fewer directories, all watched", func(c catalog.Change) bool {
+		return len(c.After.Skills()) == 1 && len(c.After.Problems()) == 0
+	})
 }
 
 func TestWatchLeavesNothingBehind(t *testing.T) {

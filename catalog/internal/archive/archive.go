@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,8 +38,14 @@ func Is(name string) bool {
 type Archives struct {
 	base    *tempdir.Dir // nil until it is needed
 	known   map[string]*extraction
-	retired []string // superseded, to be removed when the next scan begins
+	retired []retired // to be removed when a scan begins
 	used    map[string]bool
+}
+
+// retired is a directory that was superseded.
+type retired struct {
+	dir  string
+	when time.Time
 }
 
 // extraction is an archive as it was last looked at.
@@ -50,14 +57,18 @@ type extraction struct {
 	dir      string            // of the last good content, or empty
 }
 
-// Begin removes what was superseded before the last scan ended: by now no
-// request should hold a snapshot that knows it.
-func (a *Archives) Begin() {
-	for _, dir := range a.retired {
+// Begin removes what was superseded before the last scan ended, and that long ago:
+// by now no request should hold a snapshot that knows it.
+func (a *Archives) Begin(ago time.Duration) {
+	a.retired = slices.DeleteFunc(a.retired, func(old retired) bool {
+		if time.Since(old.when) < ago {
+			return false
+		}
 		// What stays is removed at close.
-		_ = os.RemoveAll(dir)
-	}
-	a.retired, a.used = nil, map[string]bool{}
+		_ = os.RemoveAll(old.dir)
+		return true
+	})
+	a.used = map[string]bool{}
 }
 
 // End retires the archives that are gone.
@@ -72,7 +83,7 @@ func (a *Archives) End() {
 
 func (a *Archives) retire(x *extraction) {
 	if x.dir != "" {
-		a.retired = append(a.retired, filepath.Dir(x.dir))
+		a.retired = append(a.retired, retired{filepath.Dir(x.dir), time.Now()})
 	}
 }
 

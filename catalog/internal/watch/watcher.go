@@ -278,6 +278,17 @@ func (w *Watcher) End() {
 	w.limitLogged = w.limit != nil
 }
 
+// Retry prepares for another try to watch directories that could not be watched.
+// Until then files in them may differ.
+func (w *Watcher) Retry(paths []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limit, w.unwatched = nil, 0
+	for _, path := range paths {
+		w.dirty[path] = true
+	}
+}
+
 // Limited reports whether some directories cannot be watched.
 func (w *Watcher) Limited() bool {
 	w.mu.Lock()
