@@ -165,6 +165,7 @@ func TestHostileArchives(t *testing.T) {
 		if got := rules(s.Problems()); got != test.rule {
 			t.Errorf("%s: broke %q, want %q: %v", name, got, test.rule, s.Problems())
 		}
+		unpackEvil(t, name, filepath.Join(dir, "x", "demo.zip"), test.rule)
 		if _, err := os.Stat(filepath.Join(dir, "evil")); err == nil {
 			t.Errorf("%s: a file was written outside", name)
 		}

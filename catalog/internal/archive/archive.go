@@ -151,7 +151,7 @@ func (a *Archives) update(x *extraction, path string, strict bool) error {
 		return err
 	}
 	r := &problem.Report{Strict: strict}
-	dir, err := a.extract(r, file, size, sum, stem(path))
+	dir, err := a.extract(r, file, size, sum, Stem(path))
 	if err != nil {
 		return err
 	}
@@ -177,8 +177,8 @@ func (a *Archives) update(x *extraction, path string, strict bool) error {
 	return nil
 }
 
-// stem returns the name of an archive without its directory and extension.
-func stem(path string) string {
+// Stem returns the name of an archive without its directory and extension.
+func Stem(path string) string {
 	name := filepath.Base(path)
 	if stem := strings.TrimSuffix(name, filepath.Ext(name)); stem != "" {
 		return stem
@@ -223,14 +223,14 @@ func (a *Archives) extract(r *problem.Report, file *os.File, size int64, sum [sh
 	}
 	dir = filepath.Join(parent, name)
 	if err = os.Mkdir(dir, 0o755); err == nil {
-		err = unzip(file, size, dir)
+		err = Unpack(file, size, dir)
 	}
 	if err == nil {
 		return dir, nil
 	}
 	removed := os.RemoveAll(parent)
-	if broken, ok := errors.AsType[*fault](err); ok && removed == nil {
-		r.Add(broken.rule, problem.Position{}, "%s", broken.message)
+	if broken, ok := errors.AsType[*Fault](err); ok && removed == nil {
+		r.Add(broken.Rule, problem.Position{}, "%s", broken.message)
 		return "", nil
 	}
 	return "", errors.Join(err, removed)

@@ -29,18 +29,19 @@ const (
 	maxDepth     = 32        // segments of a name
 )
 
-// fault is what makes an archive unusable, in words for its author.
-type fault struct{ rule, message string }
+// Fault is what makes an archive unusable, in words for its author.
+type Fault struct{ Rule, message string }
 
-func (f *fault) Error() string { return f.message }
+func (f *Fault) Error() string { return f.message }
 
 func faultf(rule, format string, args ...any) error {
-	return &fault{rule, fmt.Sprintf(format, args...)}
+	return &Fault{rule, fmt.Sprintf(format, args...)}
 }
 
-// unzip extracts a ZIP file (PKWARE APPNOTE 6.3) into the empty directory
-// dir. It takes all of it or fails; dir may then hold a part.
-func unzip(file io.ReaderAt, size int64, dir string) error {
+// Unpack extracts a ZIP file (PKWARE APPNOTE 6.3) into the empty directory
+// dir. It takes all of it or fails, for a [*Fault] or for this machine; dir may then
+// hold a part.
+func Unpack(file io.ReaderAt, size int64, dir string) error {
 	if size > maxBytes {
 		return faultf("archive-limit", "the archive is larger than %d MiB", maxBytes>>20)
 	}

@@ -149,6 +149,9 @@ func (r *Report) has(rule, file string) bool {
 	return slices.ContainsFunc(r.Problems, func(p catalog.Problem) bool { return p.Rule == rule && p.File == file })
 }
 
+// Shown returns a place as paths of the report begin that are in it.
+func (r *Report) Shown(place string) string { return r.shown(r.rootOf(place).Path) }
+
 // shown returns a path as people and programs link it from here.
 func (r *Report) shown(file string) string {
 	if short, err := filepath.Rel(r.from, file); err == nil && fs.ValidPath(filepath.ToSlash(short)) {
