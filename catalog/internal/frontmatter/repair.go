@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
@@ -16,10 +17,34 @@ type edit struct {
 	old, now     string
 }
 
-// Repair returns YAML in which values are quoted that other readers refuse or take
+// RepairDocument returns an entry document whose frontmatter begins it, lines end in
+// LF, and YAML is repaired, or the document itself where it has no frontmatter.
+func RepairDocument(data []byte) []byte {
+	if !utf8.Valid(data) {
+		return data
+	}
+	text := bytes.TrimPrefix(data, byteOrderMark)
+	text = LineFeeds(text)
+	p := Split(&problem.Report{}, text, true)
+	if !p.Found {
+		return data
+	}
+	begin := bytes.Index(text, []byte("---")) // only blank lines are before it
+	begin = bytes.LastIndexByte(text[:begin], '\n') + 1
+	yaml := len(text) - len(p.Body) // the end of the line that ends it
+	closing := bytes.LastIndexByte(bytes.TrimSuffix(text[:yaml], []byte("\n")), '\n') + 1
+	return bytes.Join([][]byte{text[begin : closing-len(p.YAML)], repair(p.YAML), text[closing:]}, nil)
+}
+
+// LineFeeds returns a text whose lines end in LF, and not in CR LF or CR.
+func LineFeeds(text []byte) []byte {
+	return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
+}
+
+// repair returns YAML in which values are quoted that other readers refuse or take
 // for another type, and allowed-tools is spelled so. What it says is the same. What
 // cannot be read stays as it is.
-func Repair(source []byte) []byte {
+func repair(source []byte) []byte {
 	repaired := quoteColons(bytes.TrimPrefix(source, byteOrderMark))
 	m, ok := Decode(&problem.Report{}, repaired, 1)
 	if !ok {
