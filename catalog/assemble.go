@@ -68,7 +68,7 @@ func (c *Catalog) assemble() *Snapshot {
 		if winner := winners[name]; winner != nil {
 			r := &problem.Report{File: shownPath(candidate.shown, candidate.entry), Strict: c.options.Strict}
 			r.Add("name-taken", problem.Position{}, "the name %q is taken by %s", candidate.skill.Name, shownPath(winner.shown, winner.entry))
-			r.Problems[0].Skill = candidate.skill.Name
+			r.Problems[0].Skill, r.Problems[0].Winner = candidate.skill.Name, shownPath(winner.shown, winner.entry)
 			s.problems = append(s.problems, r.Problems...)
 			continue
 		}

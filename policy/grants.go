@@ -56,6 +56,52 @@ func (g *Grants) Entries() []string {
 	return texts
 }
 
+// Permissions are what entries grant, by what is done. An asterisk alone stands for
+// all of it; other texts are the patterns.
+type Permissions struct {
+	Execute []string `json:"execute,omitempty"`
+	Read    []string `json:"read,omitempty"`
+	// Write is to write files and to replace text in them, Create and Replace are
+	// one of the two.
+	Write   []string `json:"write,omitempty"`
+	Create  []string `json:"create,omitempty"`
+	Replace []string `json:"replace,omitempty"`
+	// Tools are names of tools, of the skill or of others.
+	Tools []string `json:"tools,omitempty"`
+}
+
+// Permissions returns what the entries grant, whatever names they use for it; nil
+// for nil Grants.
+func (g *Grants) Permissions() *Permissions {
+	if g == nil {
+		return nil
+	}
+	p := new(Permissions)
+	for _, e := range g.entries {
+		to, text := &p.Tools, e.text
+		switch {
+		case e.family == executing:
+			to = &p.Execute
+		case e.family == reading:
+			to = &p.Read
+		case e.only == OpWrite:
+			to = &p.Create
+		case e.only == OpEdit:
+			to = &p.Replace
+		case e.family == writing:
+			to = &p.Write
+		}
+		if e.family != other {
+			text = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(text, e.name+"("), ")"))
+		}
+		if e.whole && e.family != other {
+			text = "*"
+		}
+		*to = append(*to, text)
+	}
+	return p
+}
+
 // Execute reports whether there is anything that a skill with these grants may
 // run: not what, and not whether it may run all that it has. It is true for nil
 // Grants.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/skills-mcp/skills-mcp/policy"
 )
 
@@ -412,5 +414,22 @@ func TestProgramsAreDecidedAsCommands(t *testing.T) {
 		{in(program("python3", "/skill/../scripts/report.py"), "/skill"), policy.Deny},
 	} {
 		check(t, grants, test.request, test.want)
+	}
+}
+
+// TestPermissions: what is granted is told by what is done, whatever the names are.
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+	got := grant(t, "Bash( git:* ) exec View(docs/**) Edit create_file(out/*) str_replace(*) lint WebFetch(domain:x)").Permissions()
+	want := &policy.Permissions{
+		Execute: []string{"git:*", "*"}, Read: []string{"docs/**"}, Write: []string{"*"},
+		Create: []string{"out/*"}, Replace: []string{"*"}, Tools: []string{"lint", "WebFetch(domain:x)"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	var none *policy.Grants
+	if got := none.Permissions(); got != nil {
+		t.Errorf("where nothing is said: %+v", got)
 	}
 }

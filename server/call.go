@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
 // Called is a tool's answer as a model would see it.
@@ -48,6 +50,9 @@ func (s *Server) Call(ctx context.Context, tool string, arguments json.RawMessag
 		if block.Type == "text" {
 			called.Text += block.Text
 			continue
+		}
+		if strings.HasPrefix(block.URI, workspace.Scheme) {
+			continue // the text names the file, and the workspace ends with the call
 		}
 		called.Text += fmt.Sprintf("[%s %s %s]", block.Type, block.MIMEType, block.URI)
 	}

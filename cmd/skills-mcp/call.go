@@ -21,11 +21,12 @@ numbers offset, length and timeoutMs; write key:=JSON for any other kind, as in
 args:='["--top","3"]'. The exit code is 1 where the tool reports an
 error. On a terminal, control characters are shown as \u001b, and where a
 program changed your files it shows the changes and asks whether to apply them;
-elsewhere it names the command that does.`
+elsewhere it names the command that does. The workspace ends with the call:
+--out keeps the files that were made in it.`
 
 func newCallCommand(flags *settings.Settings) *cobra.Command {
 	var roots []string
-	var structured bool
+	var show shownAs
 	command := &cobra.Command{
 		Use:   "call [--root DIR...] TOOL [key=value... | JSON]",
 		Short: "Call a tool and print what a model would see",
@@ -44,25 +45,39 @@ func newCallCommand(flags *settings.Settings) *cobra.Command {
 			if err != nil {
 				return exit.Misused(err)
 			}
-			return call(command, flags, roots, args[0], given, structured)
+			return call(command, flags, roots, args[0], given, show)
 		},
 	}
 	command.Flags().SortFlags = false
 	command.Flags().StringArrayVar(&roots, "root", nil, "a `ROOT`, as in 'skills-mcp --help' (repeatable); the default folders if absent")
-	command.Flags().BoolVar(&structured, "structured", false, "print the structured content as JSON, where the tool gives it")
+	command.Flags().StringVar(&show.out, "out", "", "keep the files that a program made, in `DIR`, where nothing is overwritten")
+	command.Flags().BoolVar(&show.structured, "structured", false, "print the structured content as JSON, where the tool gives it")
 	return command
 }
 
-func call(command *cobra.Command, flags *settings.Settings, roots []string, tool string, given arguments, structured bool) error {
-	called, err := callTool(command, flags, roots, tool, given)
-	if err != nil {
+// shownAs is how an answer is shown, and where the files that were made are kept.
+type shownAs struct {
+	structured bool
+	out        string
+}
+
+func call(command *cobra.Command, flags *settings.Settings, roots []string, tool string, given arguments, show shownAs) error {
+	called, kept, err := callTool(command, flags, roots, tool, given, show.out)
+	if err != nil && called.Text == "" {
 		return err
 	}
-	out, text := command.OutOrStdout(), strings.TrimRight(shown(called, structured), "\n")
+	out, text := command.OutOrStdout(), strings.TrimRight(shown(called, show.structured), "\n")
 	if terminal.Is(out) {
 		text = terminal.Escaped(text)
 	}
 	fmt.Fprintln(out, text)
+	if show.structured {
+		out = command.ErrOrStderr() // standard output is one JSON object
+	}
+	fmt.Fprint(out, kept)
+	if err != nil {
+		return err
+	}
 	if err := changesets.Offer(command, flags, called); err != nil {
 		return err
 	}
@@ -72,24 +87,29 @@ func call(command *cobra.Command, flags *settings.Settings, roots []string, tool
 	return nil
 }
 
-// callTool calls a tool of a server that ends with the call.
-func callTool(command *cobra.Command, flags *settings.Settings, roots []string, tool string, given arguments) (server.Called, error) {
+// callTool calls a tool of a server that ends with the call, and says which files
+// it kept. With an answer, the error is that they cannot be.
+func callTool(command *cobra.Command, flags *settings.Settings, roots []string, tool string, given arguments, out string) (called server.Called, kept string, err error) {
 	ctx := command.Context()
 	flags.Quiet = true // the answer is what was asked for
 	runtime, err := open(ctx, flags, command.ErrOrStderr(), roots)
 	if err != nil {
-		return server.Called{}, err
+		return called, "", err
 	}
 	defer runtime.close()
 	types, err := argumentTypes(runtime.server.Tools(), tool)
 	if err != nil {
-		return server.Called{}, exit.Misused(err)
+		return called, "", exit.Misused(err)
 	}
 	encoded, err := given.encode(types)
 	if err != nil {
-		return server.Called{}, err
+		return called, "", err
 	}
-	return runtime.server.Call(ctx, tool, encoded)
+	if called, err = runtime.server.Call(ctx, tool, encoded); err != nil || out == "" {
+		return called, "", err
+	}
+	kept, err = artifactsOf(called).keep(runtime.workspaces, out)
+	return called, kept, err
 }
 
 func shown(called server.Called, structured bool) string {

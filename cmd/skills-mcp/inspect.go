@@ -57,8 +57,7 @@ func inspect(command *cobra.Command, flags *settings.Settings, r *runtime, names
 	if err != nil {
 		return nil, err
 	}
-	snapshot := r.catalog.Snapshot()
-	skill, _ := snapshot.Lookup(names[0])
-	list := listing.New(command.Context(), snapshot, nil, flags.Disables)
+	skill, _ := r.catalog.Snapshot().Lookup(names[0])
+	list := listing.New(command.Context(), r.catalog, nil, flags.Disables)
 	return inspecting.New(command.Context(), skill, plans[0], granted.Lines(own), list.Of(skill.Name))
 }

@@ -28,7 +28,7 @@ func newListCommand(flags *settings.Settings) *cobra.Command {
 			}
 			defer runtime.close()
 			shown := strings.FieldsFunc(runtime.backend.Info().Shown, func(r rune) bool { return r == '\n' })
-			list := listing.New(command.Context(), runtime.catalog.Snapshot(), shown, flags.Disables)
+			list := listing.New(command.Context(), runtime.catalog, shown, flags.Disables)
 			print := list.Text
 			if asJSON {
 				print = list.JSON

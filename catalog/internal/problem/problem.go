@@ -55,6 +55,9 @@ type Problem struct {
 	// Rule is the stable kebab-case name of the broken rule, such as
 	// "name-format". [Rules] lists them all.
 	Rule string `json:"rule"`
+	// Winner is the entry document of the skill that has the name, where that is
+	// taken, as File has paths.
+	Winner string `json:"winner,omitempty"`
 	// Message says what is wrong.
 	Message string `json:"message"`
 	// Hint says what to do about it.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
+	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 )
 
@@ -21,12 +22,15 @@ type Listing struct {
 	problems       []catalog.Problem
 	shown          []string
 	disables       func(name string) bool
+	rootOf         func(*catalog.Skill) string
 }
 
-// New returns what a snapshot holds. Shown is what programs see besides the
+// New returns what a catalog holds. Shown is what programs see besides the
 // system's files; disables reports whether the configuration disables a skill.
-func New(ctx context.Context, snapshot *catalog.Snapshot, shown []string, disables func(name string) bool) Listing {
-	return Listing{snapshot.Skills(), snapshot.Hidden(), allProblems(ctx, snapshot), shown, disables}
+func New(ctx context.Context, from *catalog.Catalog, shown []string, disables func(name string) bool) Listing {
+	snapshot := from.Snapshot()
+	rootOf := func(skill *catalog.Skill) string { return from.Root(skill).Path }
+	return Listing{snapshot.Skills(), snapshot.Hidden(), allProblems(ctx, snapshot), shown, disables, rootOf}
 }
 
 // why says why a skill is hidden.
@@ -98,21 +102,34 @@ func (l Listing) Of(skill string) (problems []catalog.Problem) {
 }
 
 func writeSkill(text *strings.Builder, skill *catalog.Skill, mark string) {
-	fmt.Fprintf(text, "%s%s\n    %s\n    %s\n", skill.Name, mark, terminal.Shorten(skill.Description, 100), terminal.Printable(filepath.Join(skill.Dir, skill.Entry)))
+	fmt.Fprintf(text, "%s%s\n    %s\n    %s\n", skill.Name, mark, terminal.Shorten(skill.Description, 100), terminal.Printable(filepath.Join(skill.Shown(), skill.Entry)))
+}
+
+type listedTool struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
 }
 
 type listedSkill struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	Path        string `json:"path"`
+	// Path is the entry document's; of a skill in an archive, the archive's path
+	// followed by the path in it.
+	Path string `json:"path"`
+	// Root is the directory or archive in which it was found.
+	Root string `json:"root"`
 	// URI is what clients read the entry document by.
 	URI string `json:"uri"`
 	// HasTools says that there is a tools.json.
 	HasTools bool `json:"hasTools"`
+	// Tools are those of its tools.json that can be used.
+	Tools []listedTool `json:"tools,omitempty"`
 	// AllowedTools is absent where nothing is said, and empty where nothing is
 	// allowed.
-	AllowedTools *[]string       `json:"allowedTools,omitempty"`
-	Frontmatter  json.RawMessage `json:"frontmatter"`
+	AllowedTools *[]string `json:"allowedTools,omitempty"`
+	// Permissions are what AllowedTools grant, by what is done.
+	Permissions *policy.Permissions `json:"permissions,omitempty"`
+	Frontmatter json.RawMessage     `json:"frontmatter"`
 	// Hidden says why no client sees it.
 	Hidden string `json:"hidden,omitempty"`
 }
@@ -127,23 +144,27 @@ func (l Listing) JSON(out io.Writer) error {
 		Shown []string `json:"shown,omitempty"`
 	}{Skills: []listedSkill{}, Problems: append([]catalog.Problem{}, l.problems...), Shown: l.shown}
 	for _, skill := range l.skills {
-		listing.Skills = append(listing.Skills, listed(skill, ""))
+		listing.Skills = append(listing.Skills, l.listed(skill, ""))
 	}
 	for _, skill := range l.hidden {
-		listing.Hidden = append(listing.Hidden, listed(skill, l.why(skill)))
+		listing.Hidden = append(listing.Hidden, l.listed(skill, l.why(skill)))
 	}
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(listing)
 }
 
-func listed(skill *catalog.Skill, hidden string) listedSkill {
+func (l Listing) listed(skill *catalog.Skill, hidden string) listedSkill {
 	entry := listedSkill{
-		Name: skill.Name, Description: skill.Description, Path: filepath.Join(skill.Dir, skill.Entry),
+		Name: skill.Name, Description: skill.Description, Path: filepath.Join(skill.Shown(), skill.Entry), Root: l.rootOf(skill),
 		URI: resources.URI(skill, skill.Entry), HasTools: skill.HasTools, Frontmatter: skill.Frontmatter, Hidden: hidden,
 	}
 	if skill.AllowedTools != nil {
-		entry.AllowedTools = &skill.AllowedTools
+		grants, _ := policy.Parse(skill.AllowedTools)
+		entry.AllowedTools, entry.Permissions = &skill.AllowedTools, grants.Permissions()
+	}
+	for _, tool := range toolsOf(skill) {
+		entry.Tools = append(entry.Tools, listedTool{tool.Name, tool.Description})
 	}
 	return entry
 }

@@ -72,23 +72,37 @@ func locate(problems []catalog.Problem, skill *catalog.Skill) {
 	}
 }
 
+// toolsOf returns the tools of a skill's tools.json that can be used.
+func toolsOf(skill *catalog.Skill) []catalog.Tool {
+	if !skill.HasTools {
+		return nil
+	}
+	tools, _ := parseTools(skill)
+	return tools
+}
+
 // toolProblems returns what is wrong with a skill's tools.json.
 func toolProblems(skill *catalog.Skill) []catalog.Problem {
+	_, problems := parseTools(skill)
+	return problems
+}
+
+func parseTools(skill *catalog.Skill) ([]catalog.Tool, []catalog.Problem) {
 	dir, err := resources.OpenSkill(skill)
 	if err != nil {
-		return nil // it went away since the scan
+		return nil, nil // it went away since the scan
 	}
 	defer dir.Close()
 	file := filepath.Join(skill.Shown(), "tools.json")
 	content, err := dir.ReadAll("tools.json", 0)
 	if refused, ok := errors.AsType[*contained.Error](err); ok {
-		return []catalog.Problem{problemOf(skill, "tools-unreadable", file, refused.Message)}
+		return nil, []catalog.Problem{problemOf(skill, "tools-unreadable", file, refused.Message)}
 	}
-	_, problems := catalog.ParseTools(file, content.Data)
+	tools, problems := catalog.ParseTools(file, content.Data)
 	for i := range problems {
 		problems[i].Skill = skill.Name
 	}
-	return problems
+	return tools, problems
 }
 
 // problemOf makes a problem of one of the catalog's rules, all of which are
