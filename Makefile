@@ -52,7 +52,7 @@ CROSS := linux/arm64 darwin/arm64 windows/amd64
 steps = @TIMEFORMAT='make $@: %0R s'; \
 	time for step in $(1); do (TIMEFORMAT="make $$step: %0R s"; time $(MAKE) --no-print-directory $$step); done
 
-.PHONY: build run image check test test-all lint cross short unit races variants rounds vuln fuzz bench golden test-setup clean
+.PHONY: build run image check test test-all lint cross short unit races variants rounds vuln fuzz bench bench-peers benchmarks golden test-setup clean
 
 build:
 	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/skills-mcp ./cmd/skills-mcp
@@ -101,7 +101,7 @@ rounds:
 lint:
 	$(GOLANGCI) run --allow-parallel-runners $(PACKAGES)
 	go mod tidy -diff
-	cd integration/gosdk && $(GOLANGCI) run --allow-parallel-runners . && go mod tidy -diff
+	cd integration/gosdk && $(GOLANGCI) run --allow-parallel-runners ./... && go mod tidy -diff
 
 cross:
 	@for platform in $(CROSS); do \
@@ -124,7 +124,25 @@ fuzz:
 		done; \
 	done
 
-bench:
+# Runs the built program as hosts do and prints what that takes, beside the newest
+# release, or the program that BASE names. ONLY=REGEXP measures some of it alone,
+# PAGE=docs/performance.md writes the page. What is clearly worse than in the other
+# build is an error.
+BENCH = bin/bench -binary bin/skills-mcp -base "$${BASE:-$$(integration/bench/previous)}" -only "$(ONLY)" -page "$(PAGE)"
+bench bench-peers: export BASE := $(BASE)
+
+bench: build
+	go build -o bin/bench ./integration/bench
+	@$(BENCH)
+
+# With what others wrote for the same beside it, as far as it is there.
+bench-peers: build
+	integration/bench/peers-setup
+	go build -o bin/bench ./integration/bench
+	@$(BENCH) -peers
+
+# The benchmarks of single rooms.
+benchmarks:
 	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(PACKAGES)
 
 # Rewrites the golden files of every package that has them; read the diff.

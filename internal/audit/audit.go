@@ -96,8 +96,9 @@ type Log struct {
 	dir    directory
 	server string
 
-	mu      sync.Mutex // one line at a time
+	mu      sync.Mutex // one turn at a time
 	running running
+	waiting turn
 }
 
 // Open opens a log, and adds the lines that killed processes left unwritten. An
@@ -124,7 +125,7 @@ func (l *Log) Append(r Record) error {
 	l.complete(&r)
 	line, err := l.line(r)
 	if err == nil {
-		err = l.excluding(func() error { return l.append(line) })
+		err = l.inTurn(line)
 	}
 	return l.failed("append", err)
 }

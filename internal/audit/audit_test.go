@@ -428,3 +428,16 @@ func TestLockIsNotWaitedForForEver(t *testing.T) {
 		t.Errorf("%d records", len(records))
 	}
 }
+
+// BenchmarkAppendTogether measures lines of many who read at once.
+func BenchmarkAppendTogether(b *testing.B) {
+	log := open(b, b.TempDir(), audit.Options{})
+	b.SetParallelism(16)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if err := log.Append(audit.Record{Event: audit.Read, Method: "resources/read", Input: []byte(`{"uri":"skill://tide/SKILL.md"}`)}); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -129,14 +130,16 @@ func (d directory) rotate(files int) error {
 	return errors.Join(err, rotor.Close()) // which waits for the removal
 }
 
-// append writes a line, the log being locked. A line that another process could
-// not finish is ended first.
-func (l *Log) append(line []byte) error {
+// append writes lines, at most so many that one file holds them, the log being
+// locked: all of them or, where there is an error, none. A line that another
+// process could not finish is ended first.
+func (l *Log) append(lines ...[]byte) error {
+	text := bytes.Join(lines, nil)
 	file, size, err := l.dir.open()
 	if err != nil {
 		return err
 	}
-	if size > 0 && size+int64(len(line)) > l.opts.MaxBytes {
+	if size > 0 && size+int64(len(text)) > l.opts.MaxBytes {
 		if err := errors.Join(file.Close(), l.dir.rotate(l.opts.MaxFiles)); err != nil {
 			return err
 		}
@@ -145,9 +148,9 @@ func (l *Log) append(line []byte) error {
 		}
 	}
 	if torn(file, size) {
-		line = append([]byte("\n"), line...)
+		text = append([]byte("\n"), text...)
 	}
-	if _, err := file.Write(line); err != nil {
+	if _, err := file.Write(text); err != nil {
 		// What is on the disk of it would be a broken line.
 		return errors.Join(err, file.Truncate(size), file.Close())
 	}
@@ -168,6 +171,12 @@ func torn(file *os.File, size int64) bool {
 func (l *Log) excluding(do func() error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.alone(do)
+}
+
+// alone does something while no other process uses the log; the caller holds the
+// lock.
+func (l *Log) alone(do func() error) error {
 	if err := l.dir.prepare(); err != nil {
 		return err
 	}

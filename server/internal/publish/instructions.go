@@ -16,7 +16,7 @@ const instructionsBytes = 1900
 
 const instructionsHead = `Agent Skills: folders of instructions, references and scripts for particular tasks.
 
-BEFORE you start a task that a skill below covers, call activate with its name and follow what it gives. Read further files with readResource and run its scripts with exec only when its instructions say so. Changes that a result calls held are not in the user's files before applyChanges: look at them, and say so. If no skill below fits, or the list is cut short, call findSkills with words of the task.
+BEFORE you start a task that a skill below covers, call activate with its name and follow what it gives. Read further files with readResource and run its scripts with exec only when its instructions say so. Changes that a result calls held are not in the user's files before applyChanges: look at them, and say so. If no skill below fits, or the list is cut short, call findSkills with words of the task. Never assume what you have not read; ask the user for inputs that are missing.
 If the user writes /NAME or names a skill, activate that one, with the rest of what they wrote as arguments.
 
 `
