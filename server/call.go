@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
@@ -71,7 +73,7 @@ func (s *Server) Tools() []Tool {
 	var all []Tool
 	for _, definition := range s.tools.Definitions() {
 		t := Tool{definition.Name, map[string]string{}}
-		for name, property := range definition.InputSchema.Properties {
+		for name, property := range properties(definition) {
 			if schema, ok := property.(map[string]any); ok {
 				t.Types[name], _ = schema["type"].(string)
 			}
@@ -79,4 +81,14 @@ func (s *Server) Tools() []Tool {
 		all = append(all, t)
 	}
 	return all
+}
+
+// properties returns the schemas of a tool's arguments.
+func properties(definition mcp.Tool) map[string]any {
+	if definition.RawInputSchema == nil {
+		return definition.InputSchema.Properties
+	}
+	var schema struct{ Properties map[string]any }
+	_ = json.Unmarshal(definition.RawInputSchema, &schema) // whose types are texts then
+	return schema.Properties
 }

@@ -44,7 +44,7 @@ type fixture struct {
 }
 
 // newFixture makes a server; options are sandbox=off, allowed-tools=log,
-// workspaces=1, runs=1 (and one that waits), compat-index, audit, toolset=NAME,
+// workspaces=1, runs=1 (and one that waits), compat-index, pack-tools, audit, toolset=NAME,
 // pin=NAME, hide=NAME, approval.runs=MODE, approval.reads=MODE,
 // approval.apply=MODE, approval.network=MODE, answers=DIR and secret=SKILL:VARIABLE:SOURCE (plain, + for a
 // space), and those of [fixture.share].
@@ -131,6 +131,7 @@ func newFixtureOf(t testing.TB, root string, set func(*server.Options), options 
 		t.Cleanup(func() { must(t, log.Close()) })
 		opts.Audit = log
 	}
+	opts.PackTools = slices.Contains(options, "pack-tools")
 	opts.CompatIndex = slices.Contains(options, "compat-index")
 	if slices.Contains(options, "allowed-tools=log") {
 		opts.Policy.Mode = policy.Log

@@ -78,6 +78,9 @@ type Options struct {
 	// Toolsets are the sets of tools that are there besides the four that
 	// always are, each at most once. They need Workspaces.
 	Toolsets []Toolset
+	// PackTools has the tools of skills' tools.json that there are at the start be
+	// tools of their own too.
+	PackTools bool
 	// Copies hold the skills as their programs see them. Required where
 	// Sandbox is set; the caller closes them.
 	Copies *staging.Copies
@@ -203,6 +206,9 @@ func (s *Server) furnish() (err error) {
 			return fmt.Errorf("server: the toolset %s needs workspaces", name)
 		}
 		all = append(all, set.Tools(rooms)...)
+	}
+	if opts.PackTools {
+		all = append(all, tools.Packs(rooms, all)...)
 	}
 	if s.tools, err = tools.NewRegistry(all, s.consent, record, s.log); err != nil {
 		return fmt.Errorf("server: %w", err)

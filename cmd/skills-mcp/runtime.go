@@ -100,6 +100,7 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 		Approval:       s.Approvals(r.log),
 		Limits:         s.RunLimits,
 		CompatIndex:    s.CompatIndex,
+		PackTools:      s.ExposePackTools,
 		MetricsBySkill: s.Metrics.Skills,
 		Audit:          r.audit,
 		Redact:         s.Redact,

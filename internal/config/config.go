@@ -58,6 +58,8 @@ type Config struct {
 	// Toolsets are the names of the toolsets that are there besides the tools
 	// that always are.
 	Toolsets []string
+	// ExposePackTools has the tools of skills be tools of the server too.
+	ExposePackTools bool
 	// AllowedTools is the mode in which skills' allowed-tools are taken:
 	// "enforce" or "log".
 	AllowedTools string

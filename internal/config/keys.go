@@ -36,6 +36,7 @@ func keys(c *Config) group {
 		{name: "poll", env: "POLL", flag: true, value: duration(&c.Poll, 0, 24*time.Hour), doc: "Look for changes every so often, for network file systems; `0s` waits for the kernel's news."},
 		{name: "compatIndex", env: "COMPAT_INDEX", flag: true, value: boolean(&c.CompatIndex), doc: "Serve `skill://index.json` too."},
 		{name: "toolsets", env: "TOOLSETS", flag: true, value: words(&c.Toolsets, "workspace"), doc: "Further tools."},
+		{name: "exposePackTools", env: "EXPOSE_PACK_TOOLS", flag: true, value: boolean(&c.ExposePackTools), doc: "Have the tools of skills' `tools.json` be tools of the server too."},
 		{name: "allowedTools", env: "ALLOWED_TOOLS", flag: true, value: choice(&c.AllowedTools, "log", "enforce"), narrows: narrowsLater, doc: "How skills' `allowed-tools` are taken; with `log`, what is not listed is allowed, and logged."},
 		{name: "sandbox", value: sandboxKeys(&c.Sandbox), doc: "What runs programs."},
 		{name: "limits", value: limitKeys(&c.Limits, true), doc: "What one run may use, and one activation show."},

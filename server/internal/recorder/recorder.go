@@ -8,6 +8,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -36,6 +37,8 @@ type Request struct {
 	Method string
 	// Tool is the tool that is called, if any.
 	Tool string
+	// Skill is the one that it is known to be about; otherwise Input may name it.
+	Skill string
 	// Input is an object of the client's, as it came.
 	Input json.RawMessage
 	// Effects is set where more may come of it than an answer.
@@ -82,7 +85,7 @@ func (r Recorder) begin(record audit.Record, asked Request) (end func(audit.Reco
 	case !asked.Effects:
 		return r.Log.Append, nil
 	}
-	record.Skill = named(asked.Input) // it is not known yet whether there is one
+	record.Skill = cmp.Or(asked.Skill, named(asked.Input)) // it is not known yet whether there is one
 	entry, err := r.Log.Begin(record)
 	if err != nil {
 		return nil, err

@@ -19,9 +19,12 @@ type Set map[string]*jsonschema.Schema
 
 // Add adds a tool, whose schema must be valid.
 func (s *Set) Add(t mcp.Tool) error {
-	raw, err := json.Marshal(t.InputSchema)
-	if err != nil {
-		return err
+	raw := []byte(t.RawInputSchema)
+	if raw == nil {
+		var err error
+		if raw, err = json.Marshal(t.InputSchema); err != nil {
+			return err
+		}
 	}
 	compiled, err := jsonschema.Compile(raw)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/schema"
 )
 
-// Registry has the tools of a server. They are the same for every catalog:
-// hosts cache their text and some never look again.
+// Registry has the tools of a server. They stay as they were at its start: hosts
+// cache their text and some never look again.
 type Registry struct {
 	tools    []Tool
 	schemas  schema.Set
@@ -63,7 +63,7 @@ func (r *Registry) Register(library *mcpserver.MCPServer) {
 func (r *Registry) call(ctx context.Context, t Tool, request mcp.CallToolRequest) *mcp.CallToolResult {
 	name := t.definition.Name
 	asked := recorder.Request{
-		Event: audit.Call, Method: string(mcp.MethodToolsCall), Tool: name, Input: rawArguments(request),
+		Event: audit.Call, Method: string(mcp.MethodToolsCall), Tool: name, Skill: t.skill, Input: rawArguments(request),
 		Effects: !*t.definition.Annotations.ReadOnlyHint,
 	}
 	result, err := recorder.Record(ctx, r.recorder, asked, func(ctx context.Context) (*mcp.CallToolResult, error) {

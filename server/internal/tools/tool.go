@@ -24,6 +24,7 @@ import (
 // Tool is one MCP tool.
 type Tool struct {
 	definition mcp.Tool
+	skill      string // whose tool it is, if it is one's
 	handle     func(ctx context.Context, arguments json.RawMessage) (*mcp.CallToolResult, error)
 }
 
@@ -99,7 +100,7 @@ func define(name string, kind kind, title, description string, answerChars int, 
 
 // newTool returns a tool whose handler takes its arguments decoded.
 func newTool[A any](definition mcp.Tool, handle func(context.Context, A) (*mcp.CallToolResult, error)) Tool {
-	return Tool{definition, func(ctx context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
+	return Tool{definition: definition, handle: func(ctx context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
 		var arguments A
 		if err := json.Unmarshal(raw, &arguments); err != nil {
 			return nil, failure.New(failure.InvalidArguments, "Send the arguments as the tool's input schema says.", "the arguments cannot be read")

@@ -83,6 +83,8 @@ func (s *Settings) Register(flags *pflag.FlagSet, backends []string, help string
 		"`MODE` in which skills' allowed-tools are taken: enforce, or log (what is\nnot listed is allowed, and logged)")
 	flags.StringSlice(s.keyed("toolsets", "toolsets"), nil,
 		"`SETS` of further tools, separated by commas: workspace (view, create_file,\nstr_replace and bash_tool, to work on files of the project\nand of a workspace)")
+	flags.Bool(s.keyed("expose-pack-tools", "exposePackTools"), false,
+		"have the tools of skills' tools.json, as they are at the start, be tools of\nthe server too, named SKILL_TOOL, at most 40")
 	flags.Bool(s.keyed("strict", "strict"), false,
 		"leave out every skill that the Agent Skills reference validator rejects")
 	flags.StringArray(s.keyed("pin", "pin"), nil,
