@@ -127,6 +127,10 @@ func typeScript() []client {
 	})
 }
 
+// coreClients is how many of the clients a test is run for with -short: those that
+// have least in common.
+const coreClients = 2
+
 // forEach runs a test once for each of the clients, in parallel. It skips
 // those that are not installed, and leaves to all variants those that show
 // nothing that the others do not.
@@ -136,8 +140,11 @@ func forEach(t *testing.T, clients []client, test func(t *testing.T, c client)) 
 	for _, c := range clients {
 		t.Run(c.name(), func(t *testing.T) {
 			t.Parallel()
-			if !slices.Contains(enough, c.name()) {
+			switch at := slices.Index(enough, c.name()); {
+			case at < 0:
 				testenv.Variant(t, "another pair of a transport and an era that this client has in others")
+			case at >= coreClients:
+				testenv.Slow(t, "more clients than show both eras")
 			}
 			if c.requires != "" {
 				require(t, c.requires)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/testdata"
 )
 
@@ -191,6 +192,7 @@ func exits(code int) func(*testing.T, ran) {
 // testRunaway: every way in which runaway.sh misbehaves is ended by a limit,
 // and leaves no process and nothing that can be read outside.
 func (h hostileSkills) testRunaway(t *testing.T) {
+	testenv.Slow(t, "waits for limits in many ways")
 	needBash(t)
 	for _, program := range []string{"setsid", "timeout", "truncate"} {
 		if _, err := exec.LookPath(program); err != nil {

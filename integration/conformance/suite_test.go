@@ -37,6 +37,9 @@ func TestConformance(t *testing.T) {
 				if i.variant != "" && i.era == "legacy" {
 					testenv.Variant(t, "other skills in the older era too")
 				}
+				if i.variant != "" || i.era == "legacy" {
+					testenv.Slow(t, "other skills, or the older era")
+				}
 				i.run(t, node)
 				outcome.addInspection(i)
 			})
@@ -47,11 +50,13 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// level skips a scenario at a version unless it is wanted: the newest with -short,
-// the newest of both eras of the protocol else.
+// level skips a scenario at a version unless it is wanted: the newest with -short
+// and the samples, the newest of both eras of the protocol else.
 func (s scenario) level(t *testing.T, version string) {
 	t.Helper()
 	switch newest := s.versions[len(s.versions)-1]; {
+	case version == newest && s.variant != "":
+		testenv.Slow(t, "the scenario with other skills")
 	case version == newest:
 	case version != v2025November || s.variant != "":
 		testenv.Variant(t, "a scenario at one more version of an era")

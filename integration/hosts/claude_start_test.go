@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // At start the model is given the server's instructions and its tools, whole
 // and at once, whatever the catalog holds.
 func TestClaudeCodeTellsTheModelOfTheServer(t *testing.T) {
 	t.Parallel()
+	testenv.Slow(t, "one more start of a whole agent")
 	require(t, "node")
 	many := t.TempDir()
 	for i := range 300 {
@@ -119,6 +121,7 @@ func tellsOnStart(t *testing.T, root string) startup {
 // Every skill is a slash command; what the user writes after it comes with it.
 func TestClaudeCodeExpandsPrompts(t *testing.T) {
 	t.Parallel()
+	testenv.Slow(t, "one more start of a whole agent")
 	root := t.TempDir()
 	writeSkill(t, root, "greet", "Greet $ARGUMENTS. Then say goodbye to $ARGUMENTS.")
 	writeSkill(t, root, "plain", "Only this.")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 const triage = "log-triage"
@@ -45,6 +46,9 @@ func TestClaudeCodeUsesTheTools(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name != "stdio" {
+				testenv.Slow(t, "another start of a whole agent")
+			}
 			m := newModel(t,
 				use(toolUse{"findSkills", map[string]any{"query": "what went wrong in this log"}}),
 				use(toolUse{"activate", map[string]any{"name": triage, "arguments": "the harbour's log"}}),
@@ -167,6 +171,7 @@ func checkRan(t *testing.T, result, artifact block) {
 // An error reaches the model as one, with its code first.
 func TestClaudeCodeShowsErrors(t *testing.T) {
 	t.Parallel()
+	testenv.Slow(t, "one more start of a whole agent")
 	tests := []struct {
 		use  toolUse
 		code string
@@ -195,6 +200,7 @@ func TestClaudeCodeShowsErrors(t *testing.T) {
 // shows the model 2 kB of it.
 func TestClaudeCodeShowsLongResultsWhole(t *testing.T) {
 	t.Parallel()
+	testenv.Slow(t, "one more start of a whole agent")
 	root := t.TempDir()
 	body := strings.Repeat("Do this, and then the next.\n", 6000)
 	page := strings.Repeat("Was der Leuchtturmwärter weiß.\n", 3000)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // langchainPage are the modules of docs/langchain.md in a directory of their own,
@@ -39,6 +40,7 @@ func langchainPage(t *testing.T) (dir string, env []string) {
 // The page's first program prints what a skill says, and a file of the call before.
 func TestLangChainPageTools(t *testing.T) {
 	t.Parallel()
+	testenv.Slow(t, "one more start of a whole agent")
 	dir, env := langchainPage(t)
 	command := append([]string{filepath.Join(dir, "direct.py")}, serverArgs(writeNotes(t))...)
 	out := string(mustRun(t, env, dir, absolute(t, program.Python(venvDir)), command...))
@@ -51,6 +53,7 @@ func TestLangChainPageTools(t *testing.T) {
 // and awaited; each skill is a tool too.
 func TestLangChainPageAgent(t *testing.T) {
 	t.Parallel()
+	testenv.Slow(t, "one more start of a whole agent")
 	dir, env := langchainPage(t)
 	command := append([]string{absolute(t, filepath.Join(pythonDir, "langchain_page.py"))}, serverArgs(writeNotes(t))...)
 	type conversation struct {

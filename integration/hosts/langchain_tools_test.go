@@ -8,15 +8,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // In every way in which LangChain speaks to a server, every tool is a LangChain
 // tool, and each gives what it should.
 func TestLangChain(t *testing.T) {
 	t.Parallel()
-	for _, a := range adapters {
+	for i, a := range adapters {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
+			if i > 0 {
+				testenv.Slow(t, "another way in which LangChain speaks to a server")
+			}
 			l := a.start(t, sampleRoot(t), writeNotes(t))
 			t.Run("tools", l.testTools)
 			t.Run("reads", l.testReads)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 )
 
@@ -287,6 +288,7 @@ func (c *claude) attend(t *testing.T, answer func(asked) bool) []block {
 // the project once the user has said so, and nowhere in it before.
 func TestClaudeCodeWorksOnTheProject(t *testing.T) {
 	t.Parallel()
+	testenv.Slow(t, "one more start of a whole agent")
 	var c *claude
 	var states []map[string]string // of the project, when the model has its turn
 	var script []turn
@@ -363,6 +365,7 @@ func (w work) checkResults(t *testing.T, got []block) {
 // for the user: what has no answer stays held, for a terminal.
 func TestClaudeCodeAppliesNothingUnasked(t *testing.T) {
 	t.Parallel()
+	testenv.Slow(t, "one more start of a whole agent")
 	const hook = `{"hooks": {"PreToolUse": [{"matcher": ".*", "hooks": [{"type": "command", "command":` +
 		`"echo '{\"hookSpecificOutput\": {\"hookEventName\": \"PreToolUse\", \"permissionDecision\": \"allow\"}}'"}]}]}}`
 	for name, flags := range map[string][]string{
@@ -399,6 +402,7 @@ func TestClaudeCodeAppliesNothingUnasked(t *testing.T) {
 // the project as it was.
 func TestClaudeCodeUserDeclines(t *testing.T) {
 	t.Parallel()
+	testenv.Slow(t, "one more start of a whole agent")
 	w := works[0]
 	c := newUser(t, newModel(t, w.turns()...))
 	before := files(t, c.project)

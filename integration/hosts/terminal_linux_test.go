@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // terminal runs a command as a user at a terminal does.
@@ -120,6 +121,7 @@ func (term *terminal) say(t *testing.T, m *model, line string) messagesRequest {
 // terminal, not with -p.
 func TestClaudeCodeAttachesResources(t *testing.T) {
 	t.Parallel()
+	testenv.Slow(t, "one more start of a whole agent")
 	require(t, "node")
 	m := newModel(t)
 	c := newClaude(t, m, sampleRoot(t))

@@ -160,7 +160,9 @@ func (a *Access) Lend(ctx context.Context, ws workspaces.Workspace, by Author) (
 		l := newLoan(of)
 		lease.loans = append(lease.loans, l)
 		if l.fault = a.lend(ctx, ctx, l, targetIn(ws, of, a.projectOf(ctx, of), by), by); l.fault != nil {
-			l.end()
+			if err := l.end(); err != nil {
+				a.log.Warn("what was lent of a directory is not released", "path", of.Path, "error", err)
+			}
 			if ctx.Err() != nil {
 				lease.Release()
 				return nil, l.fault

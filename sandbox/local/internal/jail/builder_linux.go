@@ -105,11 +105,15 @@ func (b *builder) cover(mount Mount) error {
 type overlayOptions struct{ lower, upper, work string }
 
 // overlay returns a detached mount of an overlay.
-func (b *builder) overlay(from int, options overlayOptions) (int, error) {
+func (b *builder) overlay(from int, options overlayOptions) (mount int, err error) {
 	if err := unix.Fchdir(from); err != nil { // any name may be in its path
 		return -1, err
 	}
-	defer unix.Fchdir(b.root)
+	defer func() {
+		if back := unix.Fchdir(b.root); err == nil {
+			err = back // else what follows would be made elsewhere
+		}
+	}()
 	fd, err := unix.Fsopen("overlay", unix.FSOPEN_CLOEXEC)
 	if err != nil {
 		return -1, err
