@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -95,7 +96,19 @@ func newAuthor(t *testing.T, seed uint64) *author {
 		"other/c/SKILL.md": skillText("c", "y"), "outside/d/SKILL.md": skillText("d", "x"), "outside/e.zip": "",
 	})
 	check(t, os.Symlink("real", filepath.Join(base, "linked")))
-	return &author{t: t, base: base, random: rand.New(rand.NewPCG(seed, 7)), repairs: map[string]bool{}}
+	a := &author{t: t, base: base, random: rand.New(rand.NewPCG(seed, 7)), repairs: map[string]bool{}}
+	t.Cleanup(a.unlock)
+	return a
+}
+
+// unlock lets everything be read.
+func (a *author) unlock() {
+	check(a.t, filepath.WalkDir(a.base, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			err = os.Chmod(path, 0o755)
+		}
+		return err
+	}))
 }
 
 func (a *author) options() catalog.Options {
@@ -211,6 +224,7 @@ func said(what, path string, errs ...error) string { return fmt.Sprint(what, " "
 
 // repair has nothing broken: of that a catalog that was open before knows more.
 func (a *author) repair() {
+	a.unlock()
 	for _, archive := range []string{"whole.zip", "plain/a.zip", "plain/b.skill", "packs/p.zip", "outside/e.zip"} {
 		_ = os.RemoveAll(filepath.Join(a.base, archive))
 	}
