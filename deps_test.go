@@ -125,6 +125,7 @@ var imports = map[string][]string{
 	"cmd/skills-mcp/internal/listing":  {"catalog", "policy", "resources/...", "server", "cmd/skills-mcp/internal/terminal"},
 	// What authors need goes by no configuration.
 	"cmd/skills-mcp/internal/prompting":   {"catalog", "cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/schemas":     {"cmd/skills-mcp/internal/examples"},
 	"cmd/skills-mcp/internal/scaffolding": {},
 	"cmd/skills-mcp/internal/validating":  {"catalog", "resources/...", "cmd/skills-mcp/internal/listing", "cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/registering": {},
@@ -157,6 +158,8 @@ var parts = []string{"cmd/skills-mcp", "sandbox", "server"}
 var testImports = map[string][]string{
 	"resources": {"resources/internal/filetest"},
 	"sandbox":   {"sandbox/sandboxtest", "sandbox/workspaces", "sandbox/docker/remote"},
+	// Schemas are held to what reads the files.
+	"cmd/skills-mcp/internal/schemas": {"catalog"},
 	// The table of verdicts is the catalog's too.
 	"integration/frontmatter": {"testdata"},
 	// Environments are of use in a sandbox only.

@@ -66,7 +66,7 @@ func newRootCommand(secrets *redact.Set) *cobra.Command {
 	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newInspectCommand(flags), newConfigCommand(flags), newAuditCommand(flags), newGrantCommand(flags), newPrepareCommand(flags), newPruneCommand(flags), newGrantsCommand(flags), newRevokeCommand(flags),
 		newChangesCommand(flags), newApplyCommand(flags), newUndoCommand(flags), newHostedCommand(flags),
 		newTestCommand(flags))
-	command.AddCommand(newInitCommand(), newValidateCommand(), newPackCommand(), newUnpackCommand(), newPromptCommand(flags))
+	command.AddCommand(newInitCommand(), newValidateCommand(), newPackCommand(), newUnpackCommand(), newPromptCommand(flags), newSchemaCommand())
 	command.AddCommand(newRegisterCommand(flags), newUnregisterCommand(), newDoctorCommand(flags))
 	return command
 }
