@@ -66,7 +66,7 @@ func (c *Catalog) assemble() *Snapshot {
 		}
 		name := norm.NFKC.String(candidate.skill.Name)
 		if winner := winners[name]; winner != nil {
-			r := &problem.Report{File: shownPath(candidate.shown, candidate.entry), Strict: c.options.Strict}
+			r := &problem.Report{File: shownPath(candidate.shown, candidate.entry), Mode: c.options.mode()}
 			r.Add("name-taken", problem.Position{}, "the name %q is taken by %s", candidate.skill.Name, shownPath(winner.shown, winner.entry))
 			r.Problems[0].Skill, r.Problems[0].Winner = candidate.skill.Name, shownPath(winner.shown, winner.entry)
 			s.problems = append(s.problems, r.Problems...)

@@ -57,7 +57,7 @@ func (c *candidate) again() *candidate {
 // load reads the entry document, or takes over what old, which may be nil,
 // knows of it. A document that cannot be used leaves the last good version
 // in force.
-func (c *candidate) load(old *candidate, strict bool) {
+func (c *candidate) load(old *candidate, mode problem.Mode) {
 	c.loaded, c.gone, c.skill, c.problems = true, false, nil, nil
 	same := old != nil && c.isAs(old)
 	if same && old.read.settled() && old.read.current(c.path, c.entry) {
@@ -80,7 +80,7 @@ func (c *candidate) load(old *candidate, strict bool) {
 		}
 		return
 	}
-	r := &problem.Report{File: shownPath(c.shown, c.entry), Strict: strict}
+	r := &problem.Report{File: shownPath(c.shown, c.entry), Mode: mode}
 	if err != nil {
 		reportUnreadable(r, err, linked)
 	} else {
@@ -122,7 +122,7 @@ func parseSkill(r *problem.Report, head []byte, dirName, prefix string) *Skill {
 		return nil
 	}
 	skill := validate(r, m, dirName, prefix)
-	if skill != nil && r.Strict && referenceRefuses(r, head, p, dirName) {
+	if skill != nil && r.Mode == problem.Strict && referenceRefuses(r, head, p, dirName) {
 		return nil
 	}
 	return skill

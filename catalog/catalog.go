@@ -31,6 +31,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
 // ErrClosed is returned for the use of a closed catalog.
@@ -44,6 +46,9 @@ type Options struct {
 	// Strict excludes whatever the Agent Skills reference validator rejects.
 	// Without it cosmetic faults are warnings.
 	Strict bool
+	// Spec excludes what breaks the specification in its name, its description or
+	// the name of its entry document. Strict excludes more.
+	Spec bool
 	// Hides reports whether a skill of that name, found in the root of that index,
 	// is hidden: it is in no snapshot but for [Snapshot.Hidden], and another
 	// skill may have its name. It is called at every scan, and always says the
@@ -132,4 +137,15 @@ func (c *Catalog) Close() error {
 	c.scanning <- struct{}{}
 	defer c.release()
 	return c.state.archives.Close()
+}
+
+// mode is how much is an error.
+func (o Options) mode() problem.Mode {
+	switch {
+	case o.Strict:
+		return problem.Strict
+	case o.Spec:
+		return problem.Spec
+	}
+	return problem.Lenient
 }

@@ -16,7 +16,7 @@ var skillDirs = []string{"scripts", "references"}
 // passedOver returns the problem that a directory, in and below which there is no
 // skill, looks as if it was meant to be one, if it does.
 func (w *walker) passedOver(p location, entries []fs.DirEntry) []Problem {
-	r := &problem.Report{File: p.shown, Strict: w.strict}
+	r := &problem.Report{File: p.shown, Mode: w.mode}
 	if entryDocument(&problem.Report{}, entries) != "" {
 		return nil // it is said what is wrong with that
 	}

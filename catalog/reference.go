@@ -22,7 +22,7 @@ func referenceRefuses(r *problem.Report, head []byte, p frontmatter.Parts, dirNa
 	case bytes.ContainsRune(beside, '\t'):
 		r.Add("frontmatter-hyphens", firstLine, "a tab follows the --- that begins the frontmatter")
 	case end < len(beside)+1+len(p.YAML): // before the line that ends it
-		theirs := &problem.Report{Strict: true}
+		theirs := &problem.Report{Mode: problem.Strict}
 		m, read := frontmatter.Decode(theirs, rest[:end], 1)
 		if read {
 			validate(theirs, m, dirName, "")

@@ -73,7 +73,7 @@ func (c *Catalog) refresh(ctx context.Context, skill *Skill) (enough bool, err e
 	}
 	old := c.state.candidates[i]
 	renewed := old.again()
-	renewed.load(old, c.options.Strict)
+	renewed.load(old, c.options.mode())
 	if renewed.gone {
 		return false, nil
 	}

@@ -133,3 +133,34 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// TestSpecMode: what breaks the specification in its name or description is left
+// out, and other faults are forgiven as they are without the mode.
+func TestSpecMode(t *testing.T) {
+	t.Parallel()
+	for text, published := range map[string]bool{
+		"name: demo\ndescription: x":                                true,
+		"name: demo\ndescription: x\nauthor: me\nmodel: opus":       true,
+		"name: demo\ndescription: x\nallowed_tools: Read":           true,
+		"name: demo\ndescription: x\nlicense: [MIT]":                true,
+		"name: demo\ndescription: x\nmetadata:\n  version: 1.0":     true,
+		"name: demo\ndescription: x\ncompatibility:\n  python: '3'": true,
+		"name: Demo\ndescription: x":                                false,
+		"name: other\ndescription: x":                               false,
+		"name: de--mo\ndescription: x":                              false,
+		"name: demo\ndescription: " + strings.Repeat("é", 1025):     false,
+		"name: demo\ndescription: 12":                               false,
+		"name: demo":                                                false,
+	} {
+		dir := plant(t, map[string]string{"demo/SKILL.md": "---\n" + text + "\n---\nbody\n"})
+		s := open(t, catalog.Options{Roots: []catalog.Root{{Path: dir}}, Spec: true}).Snapshot()
+		if got := len(s.Skills()) == 1; got != published {
+			t.Errorf("%.60q is published: %v, want %v: %v", text, got, published, s.Problems())
+		}
+	}
+	dir := plant(t, map[string]string{"demo/skill.md": skillText("demo", "x")})
+	s := open(t, catalog.Options{Roots: []catalog.Root{{Path: dir}}, Spec: true}).Snapshot()
+	if len(s.Skills()) != 0 || rules(s.Problems()) != "entry-lowercase" {
+		t.Errorf("a skill.md is published: %v", s.Problems())
+	}
+}

@@ -50,7 +50,7 @@ func (c *Catalog) scan(ctx context.Context) error {
 
 func (c *Catalog) walker(ctx context.Context, tops []*node) *walker {
 	return &walker{
-		ctx: ctx, log: c.log, roots: c.options.Roots, strict: c.options.Strict,
+		ctx: ctx, log: c.log, roots: c.options.Roots, mode: c.options.mode(),
 		archives: &c.state.archives, withheld: c.options.Withheld, watcher: c.state.watcher, tops: tops,
 		seen: map[string]bool{}, deep: map[int]bool{},
 	}
@@ -86,7 +86,7 @@ func (c *Catalog) load(ctx context.Context, found []*candidate) error {
 	for chunk := range slices.Chunk(unread, batch) {
 		group.Go(func() error {
 			for _, candidate := range chunk {
-				candidate.load(c.before(candidate), c.options.Strict)
+				candidate.load(c.before(candidate), c.options.mode())
 			}
 			return ctx.Err()
 		})

@@ -39,7 +39,7 @@ type walker struct {
 	ctx      context.Context
 	log      *slog.Logger
 	roots    []Root
-	strict   bool
+	mode     problem.Mode
 	archives *archive.Archives
 	withheld func(dir string) func(path string) bool // nil for nothing
 	// watcher hears of each directory before it is listed, so that no change is
@@ -171,7 +171,7 @@ func (w *walker) list(n *node) (same bool, err error) {
 	if w.watcher != nil && n.archive == "" && n.watch == (watch.Watch{}) {
 		n.watch = w.watcher.Add(n.path, n.real)
 	}
-	r := &problem.Report{File: n.shown, Strict: w.strict}
+	r := &problem.Report{File: n.shown, Mode: w.mode}
 	entries, err := list(n.path)
 	switch {
 	case errors.Is(err, errBound):
@@ -281,7 +281,7 @@ func (w *walker) link(parent, n *node) error {
 
 // archive walks through the contents of an archive.
 func (w *walker) archive(n *node) error {
-	r := &problem.Report{File: n.shown, Strict: w.strict}
+	r := &problem.Report{File: n.shown, Mode: w.mode}
 	defer func() { w.keep(r.Problems) }()
 	dir := w.archives.Open(r, n.real)
 	if dir == "" {
@@ -302,7 +302,7 @@ func (w *walker) archive(n *node) error {
 // examine returns the candidate that a directory is, or nil.
 func (w *walker) examine(r *problem.Report, p location, entries []fs.DirEntry) *candidate {
 	root := w.roots[p.root]
-	notes := &problem.Report{File: p.shown, Strict: w.strict}
+	notes := &problem.Report{File: p.shown, Mode: w.mode}
 	var entry string
 	if root.Pack && p.depth <= 1 && !p.inSkill {
 		var without []string
@@ -343,7 +343,7 @@ func (w *walker) bound(shown, format string, args ...any) error {
 
 // report adds a problem of a file as a whole.
 func (w *walker) report(file, rule, format string, args ...any) {
-	r := &problem.Report{File: file, Strict: w.strict}
+	r := &problem.Report{File: file, Mode: w.mode}
 	r.Add(rule, problem.Position{}, format, args...)
 	w.keep(r.Problems)
 }

@@ -50,6 +50,8 @@ type Config struct {
 	Pin []string
 	// Strict leaves out every skill that the reference validator rejects.
 	Strict bool
+	// Validation is "lenient", "spec" or "strict": which faults leave a skill out.
+	Validation string
 	// Poll is the time between two looks for changes; zero where the kernel
 	// tells of them.
 	Poll time.Duration
@@ -245,6 +247,7 @@ func Default() Config {
 	return Config{
 		Roots:        defaultRoots("./.skills", "./.agents/skills", "./.claude/skills", "~/.agents/skills", "~/.claude/skills", "~/.skills-mcp/skills"),
 		AllowedTools: "enforce",
+		Validation:   "lenient",
 		Sandbox:      Sandbox{Backend: Auto, Docker: Docker{Image: "skills-mcp/sandbox:latest"}},
 		Limits: Limits{
 			Timeout: time.Minute, MaxTimeout: 10 * time.Minute, Output: 32 << 10, Spill: 16 << 20, Memory: 2 << 30, MilliCPUs: 4000, Processes: 256,

@@ -106,7 +106,7 @@ func (a *Archives) Open(r *problem.Report, path string) string {
 	if x == nil {
 		x = &extraction{}
 	}
-	switch err := a.update(x, path, r.Strict); {
+	switch err := a.update(x, path, r.Mode); {
 	case errors.Is(err, fs.ErrNotExist):
 		return x.dir // it went away during the scan
 	case err != nil:
@@ -125,7 +125,7 @@ func (a *Archives) Open(r *problem.Report, path string) string {
 }
 
 // update extracts the archive if its content changed.
-func (a *Archives) update(x *extraction, path string, strict bool) error {
+func (a *Archives) update(x *extraction, path string, mode problem.Mode) error {
 	file, err := os.OpenFile(path, os.O_RDONLY|openflag.NonBlock, 0)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (a *Archives) update(x *extraction, path string, strict bool) error {
 	if err != nil || !x.read.IsZero() && x.sum == sum {
 		return err
 	}
-	r := &problem.Report{Strict: strict}
+	r := &problem.Report{Mode: mode}
 	dir, err := a.extract(r, file, size, sum, Stem(path))
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 // the text of a block scalar: the reference validator refuses it, as YAML 1.2
 // wants of some only (section 6.1).
 func (e *encoder) tabs(source []byte, root *yaml.Node) {
-	if !e.report.Strict || !bytes.ContainsRune(source, '\t') {
+	if e.report.Mode != problem.Strict || !bytes.ContainsRune(source, '\t') {
 		return
 	}
 	lines := strings.SplitAfter(string(source), "\n")

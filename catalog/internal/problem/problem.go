@@ -75,7 +75,7 @@ const (
 // Report collects the problems of one file.
 type Report struct {
 	File     string
-	Strict   bool
+	Mode     Mode
 	Problems []Problem
 	Errors   int // how many were added, beyond the bound too
 }
@@ -84,10 +84,7 @@ type Report struct {
 // rule's.
 func (r *Report) Add(rule string, at Position, format string, args ...any) {
 	broken := Lookup(rule)
-	severity := broken.Lenient
-	if r.Strict {
-		severity = broken.Strict
-	}
+	severity := broken.In(r.Mode)
 	switch severity {
 	case None:
 		return

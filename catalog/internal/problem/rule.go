@@ -14,6 +14,34 @@ type Rule struct {
 	Hint string
 }
 
+// Mode says how much is an error.
+type Mode int
+
+// The modes, each of which excludes what those before it do.
+const (
+	// Lenient excludes what cannot be used.
+	Lenient Mode = iota
+	// Spec excludes what breaks the specification in its name or description too.
+	Spec
+	// Strict excludes what the reference validator rejects.
+	Strict
+)
+
+// In returns what breaking the rule costs in a mode.
+func (rule Rule) In(mode Mode) Severity {
+	switch {
+	case mode == Strict:
+		return rule.Strict
+	case mode == Spec && slices.Contains(ofSpec, rule.Name):
+		return Error
+	}
+	return rule.Lenient
+}
+
+// ofSpec are the rules about what every skill must have, which lenient readers
+// forgive.
+var ofSpec = []string{"entry-lowercase", "entry-case", "name-type", "name-format", "name-directory", "description-length", "description-type"}
+
 // Rules returns every rule, in the order of the documentation. The caller may
 // change the slice.
 func Rules() []Rule { return slices.Clone(rules) }

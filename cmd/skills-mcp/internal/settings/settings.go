@@ -273,6 +273,9 @@ func (s *Settings) OperatorPolicy() policy.Policy {
 	return policy.Policy{Mode: policy.Mode(s.AllowedTools)}
 }
 
+// IsStrict reports whether what the reference validator rejects is left out.
+func (s *Settings) IsStrict() bool { return s.Strict || s.Validation == "strict" }
+
 // WantedToolsets returns the toolsets that are switched on, each once.
 func (s *Settings) WantedToolsets() ([]server.Toolset, error) {
 	var wanted []server.Toolset
