@@ -58,7 +58,6 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 		return nil, err
 	}
 	s.Warn(r.log)
-	r.metricsAt = s.Metrics.Address
 	toolsets, err := s.WantedToolsets()
 	if err != nil {
 		return nil, err
@@ -111,6 +110,7 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 
 // openStores opens what runs have besides a sandbox.
 func (r *runtime) openStores(s *settings.Settings, stderr io.Writer) (err error) {
+	r.metricsAt = s.Metrics.Address
 	if r.workspaces, err = workspaces.New("", workspaces.Options{Idle: s.Workspaces.Idle, Max: s.Workspaces.Max, Logger: r.log}); err != nil {
 		return err
 	}
