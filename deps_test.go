@@ -33,6 +33,7 @@ var imports = map[string][]string{
 	"catalog/internal/problem":     {},
 	"catalog/internal/archive":     {"catalog/internal/problem"},
 	"catalog/internal/frontmatter": {"catalog/internal/problem"},
+	"catalog/internal/entryhead":   {"catalog/internal/problem", "catalog/internal/frontmatter"},
 	"catalog/internal/toolsfile":   {"catalog/internal/problem"},
 	"catalog/internal/watch":       {"catalog/internal/problem"},
 	// needs knows files, and no catalog.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/skills-mcp/skills-mcp/catalog/internal/entryhead"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
@@ -24,7 +25,7 @@ type candidate struct {
 	notes    []Problem // of the choice of the entry document
 
 	loaded   bool // what follows is known
-	read     reading
+	read     entryhead.Reading
 	problems []Problem // of the document
 	gone     bool      // it went away between the listing and the reading
 	// skill is the last good version, or nil if there was none.
@@ -60,20 +61,20 @@ func (c *candidate) again() *candidate {
 func (c *candidate) load(old *candidate, mode problem.Mode) {
 	c.loaded, c.gone, c.skill, c.problems = true, false, nil, nil
 	same := old != nil && c.isAs(old)
-	if same && old.read.settled() && old.read.current(c.path, c.entry) {
+	if same && old.read.Settled() && old.read.Current(c.path, c.entry) {
 		c.read, c.problems, c.skill = old.read, old.problems, old.skill
 		return
 	}
-	head, read, err := readHead(c.path, c.entry)
+	head, read, err := entryhead.Read(c.path, c.entry)
 	linked := err != nil && isLink(filepath.Join(c.path, c.entry))
 	if errors.Is(err, fs.ErrNotExist) && !linked {
 		c.gone = true
 		return
 	}
 	c.read = read
-	if same && err == nil && old.read.sum == read.sum && old.read.body == read.body {
+	if same && err == nil && old.read.Sum == read.Sum && old.read.Body == read.Body {
 		c.problems, c.skill = old.problems, old.skill
-		if c.skill != nil && c.skill.read.sum == read.sum {
+		if c.skill != nil && c.skill.read.Sum == read.Sum {
 			renewed := *c.skill
 			renewed.read = read
 			c.skill = &renewed
@@ -84,8 +85,8 @@ func (c *candidate) load(old *candidate, mode problem.Mode) {
 	if err != nil {
 		reportUnreadable(r, err, linked)
 	} else {
-		if read.body.Line > 0 {
-			reportBody(r, read.body)
+		if read.Body.Line > 0 {
+			reportBody(r, read.Body)
 		}
 		c.skill = parseSkill(r, head, c.dirName, c.prefix)
 	}
@@ -132,9 +133,9 @@ func parseSkill(r *problem.Report, head []byte, dirName, prefix string) *Skill {
 // a symbolic link.
 func reportUnreadable(r *problem.Report, err error, linked bool) {
 	switch {
-	case errors.Is(err, errNotRegular):
+	case errors.Is(err, entryhead.ErrNotRegular):
 		r.Add("entry-type", problem.Position{}, "the entry document is not a regular file")
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, errUnreadable), !linked:
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, entryhead.ErrUnreadable), !linked:
 		r.Add("entry-unreadable", problem.Position{}, "the entry document cannot be read: %v", problem.Cause(err))
 	default:
 		r.Add("entry-link", problem.Position{}, "the entry document is a link that leads out of the skill directory, or nowhere")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/catalog/internal/entryhead"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
@@ -70,7 +71,7 @@ func packEntry(dir, configured string, entries []fs.DirEntry) (name string, with
 		if !there[candidate] || slices.Contains(order[:i], candidate) || len(without) == maxPackEntries {
 			continue
 		}
-		if head, _, err := readHead(dir, candidate); err == nil && frontmatter.Begins(head) {
+		if head, _, err := entryhead.Read(dir, candidate); err == nil && frontmatter.Begins(head) {
 			return candidate, without
 		}
 		without = append(without, candidate)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/skills-mcp/skills-mcp/catalog/internal/entryhead"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
@@ -47,7 +48,7 @@ func isLinkedDocument(e fs.DirEntry) bool {
 
 // isNamed reports whether a document has the frontmatter of a skill.
 func isNamed(dir, name string) bool {
-	head, _, err := readHead(dir, name)
+	head, _, err := entryhead.Read(dir, name)
 	if err != nil {
 		return false
 	}

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/entryhead"
 )
 
 // Skill is the metadata of one skill as it stood at a scan. It is immutable.
@@ -56,11 +58,11 @@ type Skill struct {
 	HasTools bool
 
 	shown    string // see Shown
-	read     reading
+	read     entryhead.Reading
 	problems []Problem // of the entry document as it was read
 	// keptFor is what the entry document reads by now, where that cannot be
 	// used and this version stays in force.
-	keptFor *reading
+	keptFor *entryhead.Reading
 }
 
 // Place returns where its user has the skill: its directory, or its archive.
@@ -79,8 +81,8 @@ func (s *Skill) Problems() []Problem { return s.problems }
 // directory, a copy of its own, makes of it: its head is the one that was read
 // from Dir, or the faulty one that left this version in force.
 func (s *Skill) ReadFrom(dir string) bool {
-	_, there, err := readHead(dir, s.Entry)
-	return err == nil && (there.sum == s.read.sum || s.keptFor != nil && there.sum == s.keptFor.sum)
+	_, there, err := entryhead.Read(dir, s.Entry)
+	return err == nil && (there.Sum == s.read.Sum || s.keptFor != nil && there.Sum == s.keptFor.Sum)
 }
 
 // Stale reports whether the entry document is not the one that this skill was
@@ -88,7 +90,7 @@ func (s *Skill) ReadFrom(dir string) bool {
 // where the file was written so shortly before the scan that its times cannot
 // tell. [Catalog.Refresh] brings the catalog up to date. A skill in an archive
 // is compared with what was extracted, not with the archive.
-func (s *Skill) Stale() bool { return !s.read.current(s.Dir, s.Entry) }
+func (s *Skill) Stale() bool { return !s.read.Current(s.Dir, s.Entry) }
 
 // equal reports whether the two are the same to a reader, whenever they were
 // read.

@@ -1,4 +1,6 @@
-package catalog
+// Package entryhead reads the heads of entry documents, up to the end of their
+// frontmatter, and knows later whether they still stand so.
+package entryhead
 
 import (
 	"bytes"
@@ -15,31 +17,31 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/openflag"
 )
 
-// reading is what was read of an entry document: enough to know
+// Reading is what was read of an entry document: enough to know
 // later whether it still stands so.
-type reading struct {
-	state filestat.State
-	when  time.Time
-	sum   [sha256.Size]byte // of the head
-	body  problem.Position  // what is not UTF-8 there, or zero
+type Reading struct {
+	State filestat.State
+	When  time.Time
+	Sum   [sha256.Size]byte // of the head
+	Body  problem.Position  // what is not UTF-8 there, or zero
 }
 
-// settled reports whether an equal state proves an equal content.
-func (r reading) settled() bool { return r.state.Settled(r.when) }
+// Settled reports whether an equal state proves an equal content.
+func (r Reading) Settled() bool { return r.State.Settled(r.When) }
 
-// current reports whether the document is still as it was read.
-func (r reading) current(dir, entry string) bool {
-	if r.settled() {
+// Current reports whether the document is still as it was read.
+func (r Reading) Current(dir, entry string) bool {
+	if r.Settled() {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
 			return false
 		}
 		defer root.Close()
 		info, err := root.Stat(entry)
-		return err == nil && filestat.Of(info) == r.state
+		return err == nil && filestat.Of(info) == r.State
 	}
-	_, now, err := readHead(dir, entry)
-	return err == nil && now.state == r.state && now.sum == r.sum && now.body == r.body
+	_, now, err := Read(dir, entry)
+	return err == nil && now.State == r.State && now.Sum == r.Sum && now.Body == r.Body
 }
 
 // maxRead bounds what a scan reads of an entry document, in bytes: its head,
@@ -47,44 +49,44 @@ func (r reading) current(dir, entry string) bool {
 const maxRead = 1<<20 + frontmatter.MaxHeadBytes
 
 var (
-	// errNotRegular marks an entry document that is a directory, a FIFO, a
+	// ErrNotRegular marks an entry document that is a directory, a FIFO, a
 	// device or the like.
-	errNotRegular = errors.New("not a regular file")
-	// errUnreadable marks a document that could be opened and not be read.
-	errUnreadable = errors.New("cannot be read")
+	ErrNotRegular = errors.New("not a regular file")
+	// ErrUnreadable marks a document that could be opened and not be read.
+	ErrUnreadable = errors.New("cannot be read")
 )
 
-// readHead reads an entry document up to the end of its frontmatter, and at
+// Read reads an entry document up to the end of its frontmatter, and at
 // most [frontmatter.MaxHeadBytes]. It follows links inside dir only, and opens
 // nothing that could block.
-func readHead(dir, entry string) ([]byte, reading, error) {
+func Read(dir, entry string) ([]byte, Reading, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, reading{}, err
+		return nil, Reading{}, err
 	}
 	defer root.Close()
 	// To open a device can be to act on it, so look first.
 	if info, err := root.Stat(entry); err != nil {
-		return nil, reading{}, err
+		return nil, Reading{}, err
 	} else if !info.Mode().IsRegular() {
-		return nil, reading{}, errNotRegular
+		return nil, Reading{}, ErrNotRegular
 	}
 	file, err := root.OpenFile(entry, os.O_RDONLY|openflag.NonBlock, 0)
 	if err != nil {
-		return nil, reading{}, err
+		return nil, Reading{}, err
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, reading{}, err
+		return nil, Reading{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, reading{}, errNotRegular
+		return nil, Reading{}, ErrNotRegular
 	}
-	r := reading{state: filestat.Of(info), when: time.Now()}
+	r := Reading{State: filestat.Of(info), When: time.Now()}
 	data, err := io.ReadAll(io.LimitReader(file, maxRead))
 	if err != nil {
-		return nil, reading{}, fmt.Errorf("%w: %w", errUnreadable, err)
+		return nil, Reading{}, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	head := data[:min(len(data), frontmatter.MaxHeadBytes)]
 	if p := frontmatter.Split(&problem.Report{}, data, true); p.Found {
@@ -93,8 +95,8 @@ func readHead(dir, entry string) ([]byte, reading, error) {
 		if len(data) == maxRead { // the last character may have been cut
 			body = body[:bytes.LastIndexByte(body, '\n')+1]
 		}
-		r.body, _ = problem.InvalidUTF8(body, p.BodyLine(data))
+		r.Body, _ = problem.InvalidUTF8(body, p.BodyLine(data))
 	}
-	r.sum = sha256.Sum256(head)
+	r.Sum = sha256.Sum256(head)
 	return head, r, nil
 }
