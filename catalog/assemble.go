@@ -55,6 +55,7 @@ func (c *Catalog) assemble() *Snapshot {
 		s.problems = append(s.problems, c.state.watcher.Problems()...)
 	}
 	winners := make(map[string]*candidate, len(c.state.candidates))
+	var cut []*candidate // of the lowest precedence
 	for _, candidate := range c.state.candidates {
 		s.problems = append(append(s.problems, candidate.notes...), candidate.problems...)
 		if candidate.skill == nil {
@@ -73,7 +74,16 @@ func (c *Catalog) assemble() *Snapshot {
 			continue
 		}
 		winners[name] = candidate
+		if most := c.options.MaxSkills; most > 0 && len(s.skills) == most {
+			cut = append(cut, candidate)
+			continue
+		}
 		s.skills = append(s.skills, candidate.skill)
+	}
+	if len(cut) > 0 {
+		r := &problem.Report{File: shownPath(cut[0].shown, cut[0].entry), Mode: c.options.mode()}
+		r.Add("skill-limit", problem.Position{}, "%d skills are left out, this one first, since there may be %d", len(cut), c.options.MaxSkills)
+		s.problems = append(s.problems, r.Problems...)
 	}
 	nest(s.skills)
 	for _, skills := range [][]*Skill{s.skills, s.hidden} {

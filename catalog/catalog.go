@@ -49,6 +49,9 @@ type Options struct {
 	// Spec excludes what breaks the specification in its name, its description or
 	// the name of its entry document. Strict excludes more.
 	Spec bool
+	// MaxSkills is how many skills there may be: those of earlier roots, and in a
+	// root those nearer to it. If zero, as many as a scan finds.
+	MaxSkills int
 	// Hides reports whether a skill of that name, found in the root of that index,
 	// is hidden: it is in no snapshot but for [Snapshot.Hidden], and another
 	// skill may have its name. It is called at every scan, and always says the

@@ -218,6 +218,27 @@ func TestPassedOver(t *testing.T) {
 	}
 }
 
+// TestMostSkills: of more skills than there may be, those of earlier roots are
+// there, hidden ones do not count, and it is told how many are left out.
+func TestMostSkills(t *testing.T) {
+	t.Parallel()
+	first := plant(t, map[string]string{"z/SKILL.md": skillText("z", "x"), "deep/y/SKILL.md": skillText("y", "x"), "hidden/SKILL.md": skillText("hidden", "x")})
+	second := plant(t, map[string]string{"a/SKILL.md": skillText("a", "x"), "z/SKILL.md": skillText("z", "x"), "b/SKILL.md": skillText("b", "x")})
+	c := open(t, catalog.Options{
+		Roots: []catalog.Root{{Path: first}, {Path: second}}, MaxSkills: 2,
+		Hides: func(_ int, name string) bool { return name == "hidden" },
+	})
+	wantNames(t, c.Snapshot(), "y z")
+	wantRules(t, c.Snapshot().Problems(), "name-taken skill-limit")
+	for _, p := range c.Snapshot().Problems() {
+		if p.Rule == "skill-limit" && (!strings.HasPrefix(p.Message, "2 skills are left out") || p.File != filepath.Join(second, "a", "SKILL.md")) {
+			t.Errorf("%+v", p)
+		}
+	}
+	check(t, os.RemoveAll(filepath.Join(first, "z")))
+	wantNames(t, rescan(t, c), "a y")
+}
+
 func TestScanBounds(t *testing.T) {
 	files := map[string]string{}
 	for i := range 20 {

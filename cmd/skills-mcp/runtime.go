@@ -136,7 +136,7 @@ func (r *runtime) openStores(s *settings.Settings, stderr io.Writer) (err error)
 }
 
 func openCatalog(ctx context.Context, s *settings.Settings, log *slog.Logger, roots []catalog.Root) (*catalog.Catalog, error) {
-	opened, err := catalog.Open(ctx, catalog.Options{Roots: roots, Strict: s.IsStrict(), Spec: s.Validation == "spec", Hides: s.Hides, Withheld: userfiles.Withheld(s), Poll: s.Poll, Logger: log})
+	opened, err := catalog.Open(ctx, catalog.Options{Roots: roots, Strict: s.IsStrict(), Spec: s.Validation == "spec", MaxSkills: s.MaxSkills, Hides: s.Hides, Withheld: userfiles.Withheld(s), Poll: s.Poll, Logger: log})
 	if err == nil {
 		s.WarnOfNames(log, opened.Snapshot())
 	}

@@ -52,6 +52,8 @@ type Config struct {
 	Strict bool
 	// Validation is "lenient", "spec" or "strict": which faults leave a skill out.
 	Validation string
+	// MaxSkills is how many skills there may be.
+	MaxSkills int
 	// Poll is the time between two looks for changes; zero where the kernel
 	// tells of them.
 	Poll time.Duration
@@ -248,6 +250,7 @@ func Default() Config {
 		Roots:        defaultRoots("./.skills", "./.agents/skills", "./.claude/skills", "~/.agents/skills", "~/.claude/skills", "~/.skills-mcp/skills"),
 		AllowedTools: "enforce",
 		Validation:   "lenient",
+		MaxSkills:    20_000,
 		Sandbox:      Sandbox{Backend: Auto, Docker: Docker{Image: "skills-mcp/sandbox:latest"}},
 		Limits: Limits{
 			Timeout: time.Minute, MaxTimeout: 10 * time.Minute, Output: 32 << 10, Spill: 16 << 20, Memory: 2 << 30, MilliCPUs: 4000, Processes: 256,

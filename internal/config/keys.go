@@ -34,6 +34,7 @@ func keys(c *Config) group {
 		{name: "pin", env: "PIN", flag: true, value: texts(&c.Pin, "names of skills", nameSchema(), plainName), doc: "Skills that the instructions list first."},
 		{name: "strict", env: "STRICT", flag: true, value: boolean(&c.Strict), narrows: narrowsTrue, doc: "Leave out every skill that the Agent Skills reference validator rejects."},
 		{name: "validation", env: "VALIDATION", value: choice(&c.Validation, "lenient", "spec", "strict"), narrows: narrowsLater, doc: "Which faults leave a skill out: those for which it cannot be used; with `spec` those of its name, its description and the name of `SKILL.md` too; with `strict` what the reference validator rejects, as by `strict: true`."},
+		{name: "maxSkills", env: "MAX_SKILLS", value: integer(&c.MaxSkills, 1, 20_000), narrows: narrowsSmaller, doc: "How many skills there may be: those of earlier roots, and in a root those nearer to it; how many are left out is told."},
 		{name: "poll", env: "POLL", flag: true, value: duration(&c.Poll, 0, 24*time.Hour), doc: "Look for changes every so often, for network file systems; `0s` waits for the kernel's news."},
 		{name: "compatIndex", env: "COMPAT_INDEX", flag: true, value: boolean(&c.CompatIndex), doc: "Serve `skill://index.json` too."},
 		{name: "toolsets", env: "TOOLSETS", flag: true, value: words(&c.Toolsets, "workspace"), doc: "Further tools."},

@@ -57,6 +57,7 @@ var rules = []Rule{
 	{"directory-unreadable", Error, Error, "give the server's user the right to read and search it"},
 	{"directory-depth", Warning, Warning, "move skills to at most eight levels below the root"},
 	{"scan-limit", Error, Error, "name roots that hold skills and little else"},
+	{"skill-limit", Error, Error, "raise maxSkills, or name fewer roots or such as hold fewer skills"},
 	{"file-name", Warning, Warning, "rename it; it can look like another name, and breaks lines and terminals that show it"},
 	{"link-broken", Warning, Warning, "remove the symbolic link, or correct its target"},
 	{"link-loop", Warning, Warning, "remove the symbolic link"},

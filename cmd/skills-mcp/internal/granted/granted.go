@@ -31,7 +31,7 @@ func Find(ctx context.Context, s *settings.Settings, name string) (Skill, error)
 		return Skill{}, err
 	}
 	log := slog.New(slog.DiscardHandler)
-	skills, err := catalog.Open(ctx, catalog.Options{Roots: roots, Strict: s.IsStrict(), Spec: s.Validation == "spec", Hides: s.Hides, Logger: log})
+	skills, err := catalog.Open(ctx, catalog.Options{Roots: roots, Strict: s.IsStrict(), Spec: s.Validation == "spec", MaxSkills: s.MaxSkills, Hides: s.Hides, Logger: log})
 	if err != nil {
 		return Skill{}, err
 	}
