@@ -228,6 +228,12 @@ func (a *author) repair() {
 	for _, archive := range []string{"whole.zip", "plain/a.zip", "plain/b.skill", "packs/p.zip", "outside/e.zip"} {
 		_ = os.RemoveAll(filepath.Join(a.base, archive))
 	}
+	check(a.t, filepath.WalkDir(a.base, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type()&fs.ModeSymlink != 0 && filepath.Ext(path) == ".md" {
+			err = os.Remove(path) // it may lead nowhere
+		}
+		return err
+	}))
 	for path := range a.repairs {
 		if _, err := os.Stat(path); err == nil {
 			check(a.t, os.WriteFile(path, []byte(skillText("repaired", path)), 0o644))
