@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Bounds of an input, in bytes but for the counts.
@@ -49,19 +50,23 @@ var (
 )
 
 // secretTexts are what secrets look like in a text, with what is written
-// instead.
+// instead, and words of which each text has one in which there is such a secret.
 var secretTexts = []struct {
 	pattern *regexp.Regexp
 	instead string
+	words   []string // in lower case
 }{
-	{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`), redacted},
-	{regexp.MustCompile(`(?i)\b(authorization|x-api-key|cookie)(["']?\s*[:=]\s*["']?)[^"'\r\n]+`), "${1}${2}" + redacted},
-	{regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/@"']+@`), "${1}" + redacted + "@"},
-	{regexp.MustCompile(`(?i)([\w-]*(?:token|passw(?:or)?d|passphrase|secret|api[_-]?key|private[_-]?key|access[_-]?key|credentials?)[\w-]*["']?\s*[:=]\s*)("[^"]*"|'[^']*'|[^\s"'&;|]+)`), "${1}" + redacted},
-	{regexp.MustCompile(`(?i)(^|\s)(--?[\w-]*(?:token|passw(?:or)?d|passphrase|secret|api-?key|private-?key|access-?key|credentials?)[\w-]*\s+)("[^"]*"|'[^']*'|[^\s"'&;|]+)`), "${1}${2}" + redacted},
-	{regexp.MustCompile(`(?i)\b(bearer\s+)[\w.~+/=-]{8,}`), "${1}" + redacted},
-	{regexp.MustCompile(`\b(?:gh[pousr]_\w{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[a-z]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*)`), redacted},
+	{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`), redacted, []string{"-----begin"}},
+	{regexp.MustCompile(`(?i)\b(authorization|x-api-key|cookie)(["']?\s*[:=]\s*["']?)[^"'\r\n]+`), "${1}${2}" + redacted, []string{"authorization", "x-api-key", "cookie"}},
+	{regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/@"']+@`), "${1}" + redacted + "@", []string{"@"}},
+	{regexp.MustCompile(`(?i)([\w-]*(?:token|passw(?:or)?d|passphrase|secret|api[_-]?key|private[_-]?key|access[_-]?key|credentials?)[\w-]*["']?\s*[:=]\s*)("[^"]*"|'[^']*'|[^\s"'&;|]+)`), "${1}" + redacted, secretWords},
+	{regexp.MustCompile(`(?i)(^|\s)(--?[\w-]*(?:token|passw(?:or)?d|passphrase|secret|api-?key|private-?key|access-?key|credentials?)[\w-]*\s+)("[^"]*"|'[^']*'|[^\s"'&;|]+)`), "${1}${2}" + redacted, secretWords},
+	{regexp.MustCompile(`(?i)\b(bearer\s+)[\w.~+/=-]{8,}`), "${1}" + redacted, []string{"bearer"}},
+	{regexp.MustCompile(`\b(?:gh[pousr]_\w{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[a-z]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*)`), redacted,
+		[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "xox", "akia", "aiza", "eyj"}},
 }
+
+var secretWords = []string{"token", "passw", "passphrase", "secret", "key", "credential"}
 
 // handle finds whole handles of workspaces, whose knowledge lets in.
 var handle = regexp.MustCompile(`\b(ws-[0-9a-f]{8})[0-9a-f]{24}\b`)
@@ -198,10 +203,18 @@ func (d redaction) text(key, text string) any {
 // cleanOfShapes returns the beginning of a text without what looks like a secret.
 func cleanOfShapes(text string) string {
 	text = text[:min(len(text), scannedBytes)]
+	lower, ascii := strings.ToLower(text), isASCII(text)
 	for _, secret := range secretTexts {
-		text = secret.pattern.ReplaceAllString(text, secret.instead)
+		// Patterns know letters outside of ASCII as well that are others in another case.
+		if !ascii || slices.ContainsFunc(secret.words, func(word string) bool { return strings.Contains(lower, word) }) {
+			text = secret.pattern.ReplaceAllString(text, secret.instead)
+		}
 	}
 	return shortHandles(text)
+}
+
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool { return c >= utf8.RuneSelf })
 }
 
 func digested(text string) Digest {

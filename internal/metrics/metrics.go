@@ -199,7 +199,9 @@ func number(value float64) string {
 // escapeLabel keeps a value within its quotes and its line. What is not UTF-8 is
 // replaced, which else would spoil the whole text.
 func escapeLabel(value string) string {
-	return strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(strings.ToValidUTF8(value, "\uFFFD"))
+	return labelEscapes.Replace(strings.ToValidUTF8(value, "\uFFFD"))
 }
+
+var labelEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 
 func escapeHelp(text string) string { return strings.NewReplacer(`\`, `\\`, "\n", `\n`).Replace(text) }

@@ -58,6 +58,10 @@ func (f *File) Close() error {
 // IsDir reports whether it is a directory.
 func (f *File) IsDir() bool { return f.file == nil }
 
+// Size returns the size in bytes that the file claimed when it was opened, which a
+// file of a special kind may have wrong.
+func (f *File) Size() int64 { return f.info.Size() }
+
 // Read reads a page of a file. An offset at the file's size has an empty
 // page, one beyond it is [OutOfRange].
 func (f *File) Read(r Range) (Content, error) {

@@ -71,17 +71,18 @@ func wholeFile(ctx context.Context, dir *contained.Dir, file, uri string) (mcp.R
 		return nil, err
 	}
 	defer opened.Close()
-	content, err := opened.Read(contained.Range{Limit: 1})
-	if err == nil && content.Size <= contained.MaxReadBytes {
-		err = request.Reserve(ctx, content.Size)
+	if claimed := opened.Size(); claimed <= contained.MaxReadBytes && !opened.IsDir() {
+		if err := request.Reserve(ctx, claimed); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	content, err = opened.ReadAll(contained.MaxReadBytes)
+	content, err := opened.ReadAll(contained.MaxReadBytes)
 	if refused, ok := errors.AsType[*contained.Error](err); ok && refused.Rule == contained.TooLarge {
 		return nil, &failure.Failure{Code: failure.TooLarge, Message: refused.Message, Cause: err,
 			Hint: "Call the tool readResource, which reads parts of it by `offset` and `length`, or have a program look into it."}
+	}
+	if err == nil {
+		err = request.Reserve(ctx, content.Size) // where that is more than it claimed
 	}
 	if err != nil {
 		return nil, err

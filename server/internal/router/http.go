@@ -25,8 +25,9 @@ func (rt *Router) RouteHTTP(library http.Handler, w http.ResponseWriter, r *http
 	var end func()
 	a.lasting, end = client.From(ctx).Begin(context.WithoutCancel(ctx), head.ID)
 	defer end()
-	disguise := r.Clone(ctx)
+	disguise := r.WithContext(ctx)
 	if a.run != nil && r.Header.Get(mcp.HeaderMethod) == head.Method {
+		disguise.Header = r.Header.Clone()
 		disguise.Header.Set(mcp.HeaderMethod, string(mcp.MethodResourcesList))
 	}
 	setBody(disguise, message)
