@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/backends"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/completing"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
@@ -66,8 +67,8 @@ func newRootCommand(secrets *redact.Set) *cobra.Command {
 		newChangesCommand(flags), newApplyCommand(flags), newUndoCommand(flags), newHostedCommand(flags),
 		newTestCommand(flags))
 	command.AddCommand(newInitCommand(), newValidateCommand(), newPackCommand(), newUnpackCommand(), newPromptCommand(flags), newSchemaCommand())
-	command.AddCommand(newRegisterCommand(flags), newUnregisterCommand(), newDoctorCommand(flags), newCompletionCommand())
-	complete(command, flags)
+	command.AddCommand(newRegisterCommand(flags), newUnregisterCommand(), newDoctorCommand(flags), newCompletionCommand(), newUsageCommand(flags))
+	completing.Add(command, flags)
 	return command
 }
 
