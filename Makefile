@@ -52,10 +52,15 @@ CROSS := linux/arm64 darwin/arm64 windows/amd64
 steps = @TIMEFORMAT='make $@: %0R s'; \
 	time for step in $(1); do (TIMEFORMAT="make $$step: %0R s"; time $(MAKE) --no-print-directory $$step); done
 
-.PHONY: build run image check test test-all lint cross short unit races variants rounds vuln fuzz bench bench-peers benchmarks golden test-setup clean
+.PHONY: build man run image check test test-all lint cross short unit races variants rounds vuln fuzz bench bench-peers benchmarks golden test-setup clean
 
 build:
 	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/skills-mcp ./cmd/skills-mcp
+
+# The manual pages, from the texts that --help shows. What writes them is in no
+# binary: it would cost each start of one.
+man:
+	go test ./cmd/skills-mcp -run '^TestManual$$' -count=1 -manual '$(CURDIR)/bin/man/man1'
 
 run: build
 	exec bin/skills-mcp serve --http $(ADDR) $(SKILLS)

@@ -142,6 +142,8 @@ var imports = map[string][]string{
 	"cmd/skills-mcp/internal/inspecting": {"catalog", "resources/...", "cmd/skills-mcp/internal/listing", "cmd/skills-mcp/internal/preparing",
 		"cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/examples": {"catalog", "resources/...", "sandbox/workspaces", "server", "cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/completing": {"catalog", "cmd/skills-mcp/internal/registering", "cmd/skills-mcp/internal/settings", "cmd/skills-mcp/internal/terminal",
+		"cmd/skills-mcp/internal/userfiles"},
 	"cmd/skills-mcp/internal/diagnosing": {"catalog", "sandbox", "cmd/skills-mcp/internal/backends", "cmd/skills-mcp/internal/registering",
 		"cmd/skills-mcp/internal/settings", "cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/userfiles": {"policy", "sandbox/environments", "sandbox/project", "server", "cmd/skills-mcp/internal/changesets",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/records"
@@ -49,7 +50,7 @@ func newAuditCommand(flags *settings.Settings) *cobra.Command {
 	}
 	own := command.Flags()
 	own.SortFlags = false
-	own.StringVar(&wanted.since, "since", "", "only what is younger than `AGE`, such as 90m, 24h or 7d, or since a time, such\nas 2026-11-22 or 2026-11-22T15:04:05Z")
+	sinceFlag(own, &wanted.since)
 	own.StringVar(&wanted.skill, "skill", "", "only what is about the skill of that `NAME`")
 	own.StringVar(&wanted.tool, "tool", "", "only calls of the tool of that `NAME`")
 	own.BoolVar(&wanted.failed, "failed", false, "only what failed, or did not end; with --denied that too")
@@ -57,6 +58,10 @@ func newAuditCommand(flags *settings.Settings) *cobra.Command {
 	own.BoolVar(&wanted.form.Summary, "summary", false, "print sums for each skill: calls, runs, failures, denials, time; and hosts that\nwere reached or refused, and secrets that were sent")
 	own.BoolVar(&wanted.form.JSON, "json", false, "print a JSON object a line, or one of all sums")
 	return command
+}
+
+func sinceFlag(flags *pflag.FlagSet, since *string) {
+	flags.StringVar(since, "since", "", "only what is younger than `AGE`, such as 90m, 24h or 7d, or since a time, such\nas 2026-11-22 or 2026-11-22T15:04:05Z")
 }
 
 // filter returns what is wanted.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/backends"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/completing"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
@@ -61,13 +62,13 @@ func newRootCommand(secrets *redact.Set) *cobra.Command {
 	}
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Misused(err) })
 	command.SetUsageTemplate(usageTemplate(command))
-	command.CompletionOptions.HiddenDefaultCmd = true
 	flags.Register(command.PersistentFlags(), backends.Names(), backends.Help())
 	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newInspectCommand(flags), newConfigCommand(flags), newAuditCommand(flags), newGrantCommand(flags), newPrepareCommand(flags), newPruneCommand(flags), newGrantsCommand(flags), newRevokeCommand(flags),
 		newChangesCommand(flags), newApplyCommand(flags), newUndoCommand(flags), newHostedCommand(flags),
 		newTestCommand(flags))
 	command.AddCommand(newInitCommand(), newValidateCommand(), newPackCommand(), newUnpackCommand(), newPromptCommand(flags), newSchemaCommand())
-	command.AddCommand(newRegisterCommand(flags), newUnregisterCommand(), newDoctorCommand(flags))
+	command.AddCommand(newRegisterCommand(flags), newUnregisterCommand(), newDoctorCommand(flags), newCompletionCommand(), newUsageCommand(flags))
+	completing.Add(command, flags)
 	return command
 }
 

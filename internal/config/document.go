@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // schemaDialect is the version of JSON Schema in which [Schema] is written, the
@@ -22,4 +23,20 @@ func Schema() []byte {
 	encoder.SetIndent("", "  ")
 	_ = encoder.Encode(schema) // maps, lists, texts and numbers always have an encoding
 	return out.Bytes()
+}
+
+// Choices returns the words of which a key's value is one, or its values are some,
+// where there are no others.
+func Choices(key string) []string {
+	var blank Config
+	schema := keys(&blank).schema()
+	for _, step := range strings.Split(key, ".") {
+		properties, _ := schema["properties"].(object)
+		schema, _ = properties[step].(object)
+	}
+	if items, isList := schema["items"].(object); isList {
+		schema = items
+	}
+	words, _ := schema["enum"].([]string)
+	return words
 }

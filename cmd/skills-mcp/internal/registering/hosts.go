@@ -87,9 +87,9 @@ func appConfigs(home string) string {
 	return cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
 }
 
-// Names returns the names of all hosts, for help.
-func Names() string {
-	return "claude-code, claude-desktop, vscode, cursor, codex or gemini"
+// HostNames returns the names of all hosts.
+func HostNames() []string {
+	return []string{"claude-code", "claude-desktop", "vscode", "cursor", "codex", "gemini"}
 }
 
 // Find returns the host of a name.
@@ -111,7 +111,9 @@ func Find(name string) (Host, error) {
 	if len(here) > 0 {
 		found = "; on this machine there seems to be " + strings.Join(here, ", ")
 	}
-	return Host{}, fmt.Errorf("--host has to be %s%s", Names(), found)
+	names := HostNames()
+	last := len(names) - 1
+	return Host{}, fmt.Errorf("--host has to be %s or %s%s", strings.Join(names[:last], ", "), names[last], found)
 }
 
 // Present reports whether the host seems to be on this machine: its file is there,

@@ -110,6 +110,25 @@ func (s *Settings) Register(flags *pflag.FlagSet, backends []string, help string
 	flags.Bool(s.keyed("network-log", "log.network"), false, "log what programs of skills ask the network for, as it happens, whatever the\nlevel: how to find out what a skill needs")
 }
 
+// Choices returns the words that a flag of all commands may have, or none where it
+// may have others.
+func (s *Settings) Choices(flag string) []string {
+	for _, each := range s.keys {
+		if each.flag == flag {
+			return config.Choices(each.key)
+		}
+	}
+	return nil
+}
+
+// FlagNames returns the names of the flags that set a key.
+func (s *Settings) FlagNames() (names []string) {
+	for _, each := range s.keys {
+		names = append(names, each.flag)
+	}
+	return names
+}
+
 // Again returns settings of the same command line, to be read for the project
 // of somebody else.
 func (s *Settings) Again() *Settings {
