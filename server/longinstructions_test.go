@@ -2,6 +2,8 @@ package server_test
 
 import (
 	"fmt"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -43,7 +45,11 @@ func TestLongInstructions(t *testing.T) {
 		fmt.Fprintf(&body, "%d. Größe für $ARGUMENTS.\n", i)
 	}
 	writeFile(t, filepath.Join(root, "long", "SKILL.md"), []byte(front+body.String()))
-	c := newFixture(t, root).connect(t)
+	name := filepath.Join(t.TempDir(), "log")
+	log, err := os.Create(name)
+	must(t, err)
+	defer log.Close()
+	c := newFixtureOf(t, root, func(opts *server.Options) { opts.Logger = slog.New(slog.NewTextHandler(log, nil)) }).connect(t)
 	activated := c.call(t, "activate", map[string]any{"name": "long", "arguments": "$ARGUMENTS"})
 	shown, notice, rest := instructionsOf(t, activated.text())
 	if !activated.Meta.Truncated || activated.Meta.NextOffset != rest {
@@ -62,6 +68,12 @@ func TestLongInstructions(t *testing.T) {
 		if a.Meta.Truncated != (rest > 0) || a.Meta.NextOffset != rest || a.Meta.Path != "SKILL.md" || a.Meta.Size != int64(len(front)+body.Len()) {
 			t.Errorf("the file goes on at %d, and programs are told %+v", rest, a.Meta)
 		}
+	}
+	c.call(t, "activate", map[string]any{"name": "long"})
+	said, err := os.ReadFile(name)
+	must(t, err)
+	if n := strings.Count(string(said), "longer than what is shown"); n != 1 {
+		t.Errorf("the log says %d times that the instructions are cut:\n%s", n, said)
 	}
 	if shown != body.String() {
 		t.Errorf("what is shown and what is read on are not the whole: %d bytes of %d", len(shown), body.Len())

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -189,7 +190,7 @@ func (s *Server) furnish() (err error) {
 	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Access: s.access, Packages: prepared, Log: s.log,
 		Limits: func(skill string) sandbox.Limits { return execution.LimitsOf(opts.Limits).Of(skill).Limits }}
 	activations := activation.Writer{Skills: found, Shares: s.shares, Access: s.access, Needs: prepared.Needs, Copies: opts.Copies, Requirements: requirements, Sandbox: opts.Sandbox,
-		Shown: func(skill string) int64 { return execution.LimitsOf(opts.Limits).Of(skill).Instructions }}
+		Cut: &sync.Map{}, Shown: func(skill string) int64 { return execution.LimitsOf(opts.Limits).Of(skill).Instructions }}
 	s.publisher = &publish.Publisher{Skills: found, Workspaces: s.workspaces, Activation: activations, Shares: s.shares,
 		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Recorder: record, Log: s.log}
 	rooms := tools.Rooms{Skills: found, Workspaces: s.workspaces, Activation: activations, Shares: s.shares, Door: s.consent, Runner: &execution.Runner{

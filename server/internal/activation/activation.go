@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/catalog/needs"
@@ -49,6 +50,8 @@ type Writer struct {
 	Sandbox sandbox.Backend
 	// Shown is how many bytes of a skill's instructions are shown at once.
 	Shown func(skill string) int64
+	// Cut has the entry documents of which the log says that they are cut.
+	Cut *sync.Map
 }
 
 // page is one activation.
@@ -105,6 +108,9 @@ func (p *page) shown(read skills.Instructions) (text string, rest int64) {
 	head, rest := read.Head(p.Shown(p.skill.Name))
 	if rest == 0 {
 		return head, 0
+	}
+	if _, told := p.Cut.LoadOrStore(p.skill.Name+"\x00"+p.skill.Entry, true); !told {
+		p.Skills.Log.Warn("instructions are longer than what is shown at once", "skill", p.skill.Name, "file", p.skill.Entry, "bytes", read.Size, "shown", len(head))
 	}
 	notice := fmt.Sprintf("[Truncated: the instructions go on at byte %d of %d. Before you follow them, read on with readResource {\"name\": %q, \"path\": %q, \"offset\": %d}.",
 		rest, read.Size, p.skill.Name, p.skill.Entry, rest)
