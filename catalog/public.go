@@ -22,9 +22,9 @@ func (c *Catalog) Public(s *Snapshot) []Problem {
 			continue
 		}
 		for _, root := range roots {
-			p.File, p.Message = fromRoot(root, p.File), fromRoot(root, p.Message)
+			p.File, p.Winner, p.Message = fromRoot(root, p.File), fromRoot(root, p.Winner), fromRoot(root, p.Message)
 		}
-		p.File = filepath.ToSlash(p.File)
+		p.File, p.Winner = filepath.ToSlash(p.File), filepath.ToSlash(p.Winner)
 		public = append(public, p)
 	}
 	return public

@@ -58,7 +58,7 @@ func TestProblems(t *testing.T) {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 	if strings.Contains(c.transcript(), filepath.Dir(root)) {
-		t.Error("a client sees a path of this machine")
+		t.Errorf("a client sees a path of this machine: %s", c.transcript())
 	}
 	if list := c.ask(t, "resources/list", map[string]any{}); !strings.Contains(string(list.Result), "skills://problems") {
 		t.Errorf("it is not listed: %s", list.Result)
