@@ -95,12 +95,12 @@ variants:
 
 # What is short enough of the variants for every change: all of the local sandbox
 # as an ordinary user, with every kill and the race detector; the race detector
-# with all else but what drives containers, or the server with the suites of
-# others; and the machine without systemd.
-RACED = $(shell go list $(PACKAGES) | grep -vE '/(sandbox/local|sandbox/docker|integration/(conformance|frontmatter|hosts|vm))$$')
+# with all else but what drives the server with the suites of others; and the
+# machine without systemd.
+RACED = $(shell go list $(PACKAGES) | grep -vE '/(sandbox/local|integration/(conformance|frontmatter|hosts|vm))$$')
 rounds:
 	LOCAL_TEST_USER=nobody SKILLS_MCP_TEST=all $(MAKE) races LONGEST= PACKAGES=./sandbox/local
-	$(MAKE) races LONGEST="./server ./integration" PACKAGES="$(RACED)"
+	$(MAKE) races LONGEST="./sandbox/docker ./server ./integration" PACKAGES="$(RACED)"
 	SKILLS_MCP_REQUIRE=vm $(MAKE) unit LONGEST= PACKAGES=./integration/vm
 
 lint:
