@@ -84,7 +84,7 @@ func rootFlag(command *cobra.Command, roots *[]string) {
 
 func newHostedPush(flags *settings.Settings) *cobra.Command {
 	var roots []string
-	var all, asJSON bool
+	var all, asJSON, withHidden bool
 	command := &cobra.Command{
 		Use:   "push SKILL... | --all",
 		Short: "Upload skills that the API does not have as they are now",
@@ -101,7 +101,7 @@ out; an upload has 30 MB at most.`,
 		RunE: func(command *cobra.Command, names []string) error {
 			return withSkills(command, flags, roots, names, all, func(ctx context.Context, host *hosted.Host, r *runtime, skills []*catalog.Skill) error {
 				for _, skill := range skills {
-					pushed, err := host.Push(ctx, r.copies, skill)
+					pushed, err := host.Push(ctx, r.copies, skill, withHidden)
 					if err != nil {
 						return fmt.Errorf("%s: %w", skill.Name, err)
 					}
@@ -120,6 +120,7 @@ out; an upload has 30 MB at most.`,
 	}
 	command.Flags().SortFlags = false
 	command.Flags().BoolVar(&all, "all", false, "push all skills there are")
+	command.Flags().BoolVar(&withHidden, "with-hidden", false, "push files too that programs never see in a project, such as .env")
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each skill")
 	rootFlag(command, &roots)
 	return command

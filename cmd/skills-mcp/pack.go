@@ -14,6 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/userfiles"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/validating"
 	"github.com/skills-mcp/skills-mcp/internal/pathname"
 )
@@ -26,6 +27,7 @@ packed.`
 
 func newPackCommand() *cobra.Command {
 	var output string
+	var withHidden bool
 	command := &cobra.Command{
 		Use:     "pack DIR",
 		Short:   "Pack a skill into one file",
@@ -33,15 +35,16 @@ func newPackCommand() *cobra.Command {
 		Example: "  skills-mcp pack skills/my-skill\n  skills-mcp pack --output dist/my-skill.skill skills/my-skill",
 		Args:    exactlyOne("the directory of a skill"),
 		RunE: func(command *cobra.Command, args []string) error {
-			return packSkill(command, args[0], output)
+			return packSkill(command, args[0], output, withHidden)
 		},
 	}
 	command.Flags().StringVarP(&output, "output", "o", "", "`FILE` to write, of the extension .skill or .zip")
+	command.Flags().BoolVar(&withHidden, "with-hidden", false, "pack files too that programs never see in a project, such as .env")
 	hideInherited(command)
 	return command
 }
 
-func packSkill(command *cobra.Command, dir, output string) error {
+func packSkill(command *cobra.Command, dir, output string, withHidden bool) error {
 	name, err := nameOf(command.Context(), command.ErrOrStderr(), dir)
 	if err != nil {
 		return err
@@ -62,7 +65,13 @@ func packSkill(command *cobra.Command, dir, output string) error {
 	case pathname.Within(whole, from):
 		return exit.Misused(fmt.Errorf("%s would be a part of the skill; name another place by --output", terminal.Printable(output)))
 	}
-	packed, err := catalog.Pack(dir, name)
+	if !withHidden {
+		err = userfiles.CheckNames(os.DirFS(dir))
+	}
+	var packed []byte
+	if err == nil {
+		packed, err = catalog.Pack(dir, name)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", terminal.Printable(dir), err)
 	}

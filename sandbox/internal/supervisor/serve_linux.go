@@ -20,9 +20,6 @@ const giveUpAfter = 2 * time.Second
 const (
 	ordersFD  = 3
 	reportsFD = 4
-	// FirstForeignFD is the first of those that the server did not mean to
-	// give it.
-	FirstForeignFD = 5
 )
 
 // Asked reports whether this process was started to be the supervisor of that

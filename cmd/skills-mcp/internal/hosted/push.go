@@ -10,6 +10,7 @@ import (
 	"path"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/userfiles"
 	"github.com/skills-mcp/skills-mcp/internal/anthropic"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 )
@@ -33,8 +34,8 @@ type Pushed struct {
 
 // Push uploads a skill where the API does not have it as it is now, as a new
 // version of the skill that it was pushed to before, or of the user's skill of
-// that name.
-func (h *Host) Push(ctx context.Context, copies *staging.Copies, skill *catalog.Skill) (Pushed, error) {
+// that name. Files that may be secret go only withHidden.
+func (h *Host) Push(ctx context.Context, copies *staging.Copies, skill *catalog.Skill, withHidden bool) (Pushed, error) {
 	copied, err := copies.Take(ctx, skill.Dir)
 	if err != nil {
 		return Pushed{}, err
@@ -46,7 +47,7 @@ func (h *Host) Push(ctx context.Context, copies *staging.Copies, skill *catalog.
 		return Pushed{}, err
 	}
 	if last.Digest != copied.Digest {
-		files, err := filesOf(copied.Dir, skill.Name)
+		files, err := filesOf(copied.Dir, skill.Name, withHidden)
 		if err != nil {
 			return Pushed{}, err
 		}
@@ -98,12 +99,17 @@ func (h *Host) upload(ctx context.Context, id string, files []anthropic.SkillFil
 }
 
 // filesOf reads a copy of a skill, which has no more than an upload may have.
-func filesOf(dir, name string) (files []anthropic.SkillFile, err error) {
+func filesOf(dir, name string, withHidden bool) (files []anthropic.SkillFile, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
+	if !withHidden {
+		if err := userfiles.CheckNames(root.FS()); err != nil {
+			return nil, err
+		}
+	}
 	total := int64(0)
 	err = fs.WalkDir(root.FS(), ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {

@@ -48,12 +48,9 @@ func failed(step string, err error) error {
 
 // ahead does everything that needs no orders.
 func (p *prepared) ahead(setting Setting) (err error) {
-	// What the server inherited from its own parent is kept from everybody.
-	if err := unix.CloseRange(supervisor.FirstForeignFD, ^uint(0)>>1, 0); err != nil {
-		return failed("close descriptors", err)
-	}
+	// The launcher has passed on nothing but these, and more may be Go's own.
 	if err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return failed("close descriptors", err)
+		return failed("mark descriptors", err)
 	}
 	if setting.Root == nil {
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {

@@ -36,9 +36,9 @@ func init() {
 
 // serve starts what it is asked for until the server closes its end, or dies.
 func serve() {
-	unix.CloseOnExec(requestsFD)
-	// What the server inherited from its own parent is kept from everybody.
-	if unix.CloseRange(requestsFD+1, ^uint(0)>>1, 0) != nil {
+	// What the server inherited from its own parent is kept from everybody. It is not
+	// closed: among it may be what Go's poller already has.
+	if unix.CloseRange(requestsFD, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC) != nil {
 		return
 	}
 	requests := os.NewFile(requestsFD, "requests")
