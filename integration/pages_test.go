@@ -27,7 +27,7 @@ var fencedBlock = regexp.MustCompile("(?ms)^```([a-z]+)(?: (\\S+))?\n(.*?)^```$"
 
 // varying is what differs from run to run, and what a sandbox says of itself,
 // which depends on the machine's cgroups.
-var varying = regexp.MustCompile(`ws-[0-9a-f]{32}|\b\d+ ms\b|"durationMs":\d+|sha256:[0-9a-f]+|` +
+var varying = regexp.MustCompile(`ws-[0-9a-f]{32}|\b\d+ ms\b|"(?:durationMs|cpuMs|peakMemoryBytes)":\d+|\b[0-9.]+ [kMG]?B of memory\b|sha256:[0-9a-f]+|` +
 	`\(tier full\): .*|tier full\. .*|"notice":"[^"]*"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
 
 // changeID is an id of held or applied changes, another one in each run.

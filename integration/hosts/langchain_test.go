@@ -83,7 +83,15 @@ func (b *langchainBlocks) UnmarshalJSON(data []byte) error {
 	switch data[0] {
 	case '"':
 		*b = langchainBlocks{{Type: "text"}}
-		return json.Unmarshal(data, &(*b)[0].Text)
+		if err := json.Unmarshal(data, &(*b)[0].Text); err != nil {
+			return err
+		}
+		// JavaScript has a tool message say a text with _meta as the JSON of its block.
+		var block langchainBlock
+		if json.Unmarshal([]byte((*b)[0].Text), &block) == nil && block.Type == "text" {
+			(*b)[0] = block
+		}
+		return nil
 	case '{':
 		*b = make(langchainBlocks, 1)
 		return json.Unmarshal(data, &(*b)[0])
