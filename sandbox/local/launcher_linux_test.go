@@ -35,7 +35,9 @@ func TestLauncherHoldsNothing(t *testing.T) {
 			t.Error(err)
 		case strings.HasPrefix(file, "socket:"):
 			sockets++
-		case file != os.DevNull && !strings.HasPrefix(file, "anon_inode:[event"): // Go's poller
+		case strings.HasPrefix(file, "anon_inode:[event"), strings.HasPrefix(file, "/sys/fs/cgroup/"):
+			// of Go's poller, and of what tells Go how many processors it may use
+		case file != os.DevNull:
 			t.Errorf("it has open %s", file)
 		}
 	}

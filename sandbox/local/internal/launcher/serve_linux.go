@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -36,14 +37,33 @@ func init() {
 
 // serve starts what it is asked for until the server closes its end, or dies.
 func serve() {
-	// What the server inherited from its own parent is kept from everybody. It is not
-	// closed: among it may be what Go's poller already has.
-	if unix.CloseRange(requestsFD, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC) != nil {
+	if closeInherited() != nil {
 		return
 	}
 	requests := os.NewFile(requestsFD, "requests")
 	for serveOne(requests) == nil {
 	}
+}
+
+// closeInherited closes what the server inherited from its own parent, so that
+// nobody gets it. What this process has opened itself, which may be what Go's
+// poller needs, is marked as not to be inherited.
+func closeInherited() error {
+	unix.CloseOnExec(requestsFD)
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return err
+	}
+	for _, entry := range open {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil || fd <= requestsFD {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			unix.Close(fd)
+		}
+	}
+	return nil
 }
 
 func serveOne(requests *os.File) error {
