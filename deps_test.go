@@ -122,9 +122,9 @@ var imports = map[string][]string{
 	"cmd/skills-mcp/internal/exit":     {},
 	"cmd/skills-mcp/internal/terminal": {"cmd/skills-mcp/internal/exit"},
 	"cmd/skills-mcp/internal/records":  {"cmd/skills-mcp/internal/terminal"},
-	"cmd/skills-mcp/internal/hosted":   {"catalog", "resources/staging", "cmd/skills-mcp/internal/settings", "cmd/skills-mcp/internal/terminal",
+	"cmd/skills-mcp/internal/hosted": {"catalog", "resources/staging", "cmd/skills-mcp/internal/settings", "cmd/skills-mcp/internal/terminal",
 		"cmd/skills-mcp/internal/userfiles"},
-	"cmd/skills-mcp/internal/listing":  {"catalog", "policy", "resources/...", "server", "cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/listing": {"catalog", "policy", "resources/...", "server", "cmd/skills-mcp/internal/terminal"},
 	// What authors need goes by no configuration.
 	"cmd/skills-mcp/internal/prompting":   {"catalog", "cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/schemas":     {"cmd/skills-mcp/internal/examples"},
