@@ -67,4 +67,9 @@ func pause(ctx context.Context) error {
 	}
 }
 
-func (l *lock) release() { l.file.Close() }
+// release gives the lock back at once, also what a process that is being started
+// has of it.
+func (l *lock) release() {
+	_ = unix.Flock(int(l.file.Fd()), unix.LOCK_UN) // a lock that is held can be given back
+	l.file.Close()
+}
