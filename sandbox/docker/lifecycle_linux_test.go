@@ -305,18 +305,47 @@ func TestNothingIsStartedAheadForOneRun(t *testing.T) {
 	backend := openUntilEnd(t)
 	// The digest of a large file takes longer than the start of a container.
 	spec := sandbox.Spec{Shell: "head -c 250M /dev/zero > large", Workspace: t.TempDir()}
-	begun := time.Now()
+	created := followCreated(t, backend)
 	for range 2 {
 		if _, err := backend.Run(t.Context(), spec); err != nil {
 			t.Fatal(err)
 		}
 		backend.AwaitWarm()
 	}
-	moment := func(at time.Time) string { return at.Format(time.RFC3339Nano) }
-	out, err := exec.Command("docker", "events", "--since", moment(begun), "--until", moment(time.Now()),
-		"--filter", "label="+backend.Session(), "--filter", "event=create", "--format", "{{.ID}}").Output()
-	if created := strings.Fields(string(out)); err != nil || len(created) != 2 {
-		t.Errorf("for 2 runs there were %d containers, %v", len(created), err)
+	if n := created(); n != 2 {
+		t.Errorf("for 2 runs there were %d containers", n)
+	}
+}
+
+// followCreated returns what says how many containers a backend has created since.
+// It listens from now on: the engine remembers the last few events of all only.
+func followCreated(t *testing.T, backend *docker.Backend) (created func() int) {
+	t.Helper()
+	events := exec.Command("docker", "events", "--since", time.Now().Format(time.RFC3339Nano),
+		"--filter", "label="+backend.Session(), "--filter", "event=create", "--format", "{{.ID}}")
+	out, err := events.StdoutPipe()
+	if err == nil {
+		err = events.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = events.Process.Kill()
+		_ = events.Wait()
+	})
+	return func() (n int) {
+		last, err := exec.Command("docker", "create", "--label", backend.Session(), docker.DefaultImage).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := strings.TrimSpace(string(last))
+		if out, err := exec.Command("docker", "rm", id).CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != id; n++ {
+		}
+		return n
 	}
 }
 
