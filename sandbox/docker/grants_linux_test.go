@@ -97,7 +97,10 @@ func TestPassageIsClosed(t *testing.T) {
 			ls -A /usr/local/lib/skills-mcp/passage; touch /usr/local/lib/skills-mcp/passage/x 2> /dev/null && echo written
 			ls -l /proc/self/fd /proc/1/fd 2> /dev/null | grep -i socket; echo looked; read line`,
 		Egress: echo("x"), Workspace: t.TempDir(),
-		Progress: func(string) { see() },
+		Progress: func(string) {
+			backend.AwaitWarm() // whose passage is open until it has started
+			see()
+		},
 	}
 	if result := run(t, backend, spec); string(result.Stdout.Data) != "looked\n" {
 		t.Errorf("a program finds %s", result.Stdout.Data)
