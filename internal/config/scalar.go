@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/skills-mcp/skills-mcp/internal/lazyregexp"
 )
 
 // maxTextChars bounds texts, in characters.
@@ -95,7 +96,7 @@ func thousandths(to *int, least, most int) value {
 			whole, part, _ := strings.Cut(text, ".")
 			n, err := strconv.Atoi(whole + (part + "000")[:3])
 			switch {
-			case err != nil || !thousandthsPattern.MatchString(text):
+			case err != nil || !thousandthsPattern().MatchString(text):
 				return 0, fmt.Errorf("%s is no number such as 2 or 0.5, with at most three places", quoted(text))
 			case n < least || n > most:
 				return 0, fmt.Errorf("%s is not from %s to %s", text, formatThousandths(least), formatThousandths(most))
@@ -109,14 +110,14 @@ func thousandths(to *int, least, most int) value {
 	}
 }
 
-var thousandthsPattern = regexp.MustCompile(`^(0|[1-9][0-9]{0,6})(\.[0-9]{1,3})?$`)
+var thousandthsPattern = lazyregexp.New(`^(0|[1-9][0-9]{0,6})(\.[0-9]{1,3})?$`)
 
 func formatThousandths(n int) string { return strconv.FormatFloat(float64(n)/1000, 'f', -1, 64) }
 
 // durationForm is what durations look like.
 const durationForm = `^([0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h))+$`
 
-var durationPattern = regexp.MustCompile(durationForm)
+var durationPattern = lazyregexp.New(durationForm)
 
 // duration is a time such as 1h30m.
 func duration(to *time.Duration, least, most time.Duration) value {
@@ -125,7 +126,7 @@ func duration(to *time.Duration, least, most time.Duration) value {
 		parse: func(text string) (time.Duration, error) {
 			d, err := time.ParseDuration(text)
 			switch {
-			case err != nil || !durationPattern.MatchString(text):
+			case err != nil || !durationPattern().MatchString(text):
 				return 0, fmt.Errorf("%s is no duration such as 90s, 10m or 1h30m", quoted(text))
 			case d < least || d > most:
 				return 0, fmt.Errorf("%s is not from %s to %s", text, formatDuration(least), formatDuration(most))
@@ -159,7 +160,7 @@ var sizeUnits = []struct {
 
 const sizeForm = `^[0-9]{1,15}(B|KiB|MiB|GiB|TiB)$`
 
-var sizePattern = regexp.MustCompile(sizeForm)
+var sizePattern = lazyregexp.New(sizeForm)
 
 // size is a number of bytes such as 64MiB.
 func size(to *int64, least, most int64) value {
@@ -183,7 +184,7 @@ func size(to *int64, least, most int64) value {
 }
 
 func parseSize(text string) (int64, bool) {
-	if !sizePattern.MatchString(text) {
+	if !sizePattern().MatchString(text) {
 		return 0, false
 	}
 	for _, unit := range sizeUnits {
