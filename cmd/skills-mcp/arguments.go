@@ -25,3 +25,8 @@ func exactlyOne(what string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// rootFlag adds the flag that names the roots of commands whose arguments are others.
+func rootFlag(command *cobra.Command, roots *[]string) {
+	command.Flags().StringArrayVar(roots, "root", nil, "a `ROOT`, as in 'skills-mcp --help' (repeatable); the default folders if absent")
+}

@@ -49,7 +49,7 @@ func newCallCommand(flags *settings.Settings) *cobra.Command {
 		},
 	}
 	command.Flags().SortFlags = false
-	command.Flags().StringArrayVar(&roots, "root", nil, "a `ROOT`, as in 'skills-mcp --help' (repeatable); the default folders if absent")
+	rootFlag(command, &roots)
 	command.Flags().StringVar(&show.out, "out", "", "keep the files that a program made, in `DIR`, where nothing is overwritten")
 	command.Flags().BoolVar(&show.structured, "structured", false, "print the structured content as JSON, where the tool gives it")
 	return command

@@ -64,7 +64,7 @@ func newGrantCommand(flags *settings.Settings) *cobra.Command {
 	options.BoolVar(&texts.Plain, "plain", false, "have programs see the secrets themselves, instead of placeholders that are\nreplaced on the way to the hosts")
 	options.BoolVar(&texts.Body, "body", false, "replace the placeholders in bodies of requests too, not in headers alone")
 	options.StringVar(&texts.Pin, "pin", "", "`WHAT` another version of the skill loses: digest (all), or name (nothing);\nwithout it, the secrets")
-	options.StringArrayVar(&roots, "root", nil, "a `ROOT`, as in 'skills-mcp --help' (repeatable); the default folders if absent")
+	rootFlag(command, &roots)
 	hideInherited(command)
 	return command
 }

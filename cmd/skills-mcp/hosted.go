@@ -78,10 +78,6 @@ func withSkills(command *cobra.Command, flags *settings.Settings, roots, names [
 	})
 }
 
-func rootFlag(command *cobra.Command, roots *[]string) {
-	command.Flags().StringArrayVar(roots, "root", nil, "a `ROOT`, as in 'skills-mcp --help' (repeatable); the default folders if absent")
-}
-
 func newHostedPush(flags *settings.Settings) *cobra.Command {
 	var roots []string
 	var all, asJSON, withHidden bool

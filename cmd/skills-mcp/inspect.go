@@ -44,7 +44,7 @@ func newInspectCommand(flags *settings.Settings) *cobra.Command {
 	}
 	command.Flags().SortFlags = false
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	command.Flags().StringArrayVar(&roots, "root", nil, "a `ROOT`, as in 'skills-mcp --help' (repeatable); the default folders if absent")
+	rootFlag(command, &roots)
 	return command
 }
 

@@ -65,7 +65,7 @@ func newPrepareCommand(flags *settings.Settings) *cobra.Command {
 	options.BoolVar(&given.list, "list", false, "show what skills ask for and whether it is prepared, and do nothing")
 	options.StringVar(&given.excludeNewer, "exclude-newer", "", "take no package that was published after this `DATE`, such as 2026-01-01")
 	options.StringArrayVar(&given.hosts, "host", nil, "a further `HOST` on which your index keeps its files (repeatable)")
-	options.StringArrayVar(&given.roots, "root", nil, "a `ROOT`, as in 'skills-mcp --help' (repeatable); the default folders if absent")
+	rootFlag(command, &given.roots)
 	return command
 }
 

@@ -42,7 +42,7 @@ func newTestCommand(flags *settings.Settings) *cobra.Command {
 	command.Flags().SortFlags = false
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	command.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of a file of examples instead")
-	command.Flags().StringArrayVar(&roots, "root", nil, "a `ROOT`, as in 'skills-mcp --help' (repeatable); the default folders if absent")
+	rootFlag(command, &roots)
 	return command
 }
 
