@@ -109,6 +109,12 @@ func (g *Grants) Execute() bool {
 	return g == nil || g.has(executing) || g.has(other) // the name of a tool
 }
 
+// open reports whether a skill with these grants may read all of its files and run
+// some.
+func (g *Grants) open() bool {
+	return g == nil || g.has(executing) && slices.ContainsFunc(g.entries, func(e *entry) bool { return e.family == reading && e.whole })
+}
+
 // AnyProgram returns the entries that grant any program, though they name one:
 // wrappers, launchers and interpreters with whatever arguments.
 func (g *Grants) AnyProgram() []string {

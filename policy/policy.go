@@ -107,3 +107,7 @@ func (p Policy) Decide(grants *Grants, request Request) Decision {
 	}
 	return decision
 }
+
+// Open reports whether a skill with these grants may read all of its files and run
+// some, so that nothing is kept from programs that are not its own and see them.
+func (p Policy) Open(grants *Grants) bool { return p.Mode == Log || grants.open() }

@@ -433,3 +433,31 @@ func TestPermissions(t *testing.T) {
 		t.Errorf("where nothing is said: %+v", got)
 	}
 }
+
+// What a skill keeps for itself, or never runs, is for its own programs alone.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		declared []string
+		want     bool
+	}{
+		{nil, true},
+		{[]string{}, false},
+		{[]string{"Read"}, false},
+		{[]string{"Bash"}, false},
+		{[]string{"Read Bash"}, true},
+		{[]string{"view", "Bash(scripts/*:*)"}, true},
+		{[]string{"Read(docs/*)", "Bash"}, false},
+		{[]string{"Read(docs/*)", "Read", "exec"}, true},
+		{[]string{"Read", "render"}, false}, // a tool's name
+		{[]string{"Read", "Bash("}, false},
+	} {
+		grants, _ := policy.Parse(c.declared)
+		if got := (policy.Policy{}).Open(grants); got != c.want {
+			t.Errorf("%q: open is %v", c.declared, got)
+		}
+		if !(policy.Policy{Mode: policy.Log}).Open(grants) {
+			t.Errorf("%q: with mode log nothing is kept", c.declared)
+		}
+	}
+}

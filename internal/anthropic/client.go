@@ -85,6 +85,14 @@ func isLoopback(host string) bool {
 // BaseURL is where the API is.
 func (c *Client) BaseURL() string { return c.base.String() }
 
+// CheckKey reports that there is no key. It asks nothing of the API.
+func (c *Client) CheckKey(ctx context.Context) error {
+	if _, err := c.key(ctx); err != nil {
+		return &keyError{err}
+	}
+	return nil
+}
+
 // call is one request, which may be made several times.
 type call struct {
 	method string

@@ -38,6 +38,21 @@ func again(err error, once bool) bool {
 	return false
 }
 
+// Begun reports whether the API may have begun with a request that failed with an
+// error of this package. It surely has not where it says so, or was not reached.
+func Begun(err error) bool {
+	var refused *Error
+	var transport *transportError
+	var key *keyError
+	switch {
+	case errors.As(err, &refused):
+		return refused.Status == http.StatusRequestTimeout || refused.Status >= http.StatusInternalServerError && !again(err, true)
+	case errors.As(err, &transport):
+		return !again(err, true)
+	}
+	return !errors.As(err, &key)
+}
+
 // backoff is how long to wait after an attempt, the first of which is 0: twice as
 // long each time, and not all callers at once.
 func backoff(attempt int) time.Duration {

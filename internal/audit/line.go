@@ -160,5 +160,8 @@ func escapeControls(encoded []byte) []byte {
 }
 
 func obeyed(c rune) bool {
+	if ' ' <= c && c < '\x7f' {
+		return false // which nearly all are
+	}
 	return c != '\n' && (unicode.IsControl(c) || unicode.In(c, unicode.Bidi_Control))
 }

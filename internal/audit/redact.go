@@ -38,40 +38,64 @@ type Digest struct {
 	SHA256 string `json:"sha256,omitempty"`
 }
 
+// shape is what something looks like: a pattern, and words in lower case of which
+// each text has one in which the pattern finds something. To look for words is much
+// cheaper.
+type shape struct {
+	pattern *regexp.Regexp
+	words   []string
+}
+
+// in reports whether a text has the shape.
+func (s shape) in(text string) bool {
+	return s.possible(strings.ToLower(text), isASCII(text)) && s.pattern.MatchString(text)
+}
+
+// possible reports whether a text may have the shape, of which lower is in lower
+// case. Patterns know letters outside of ASCII as well that are others in another
+// case.
+func (s shape) possible(lower string, ascii bool) bool {
+	return !ascii || slices.ContainsFunc(s.words, func(word string) bool { return strings.Contains(lower, word) })
+}
+
 var (
 	// secretKey finds keys whose values are secrets.
-	secretKey = regexp.MustCompile(`(?i)token|passw|passphrase|secret|api[_-]?key|private[_-]?key|access[_-]?key|credential|authorization|cookie|bearer|signature|[_-]key$|^(key|auth|pwd|pin)$`)
+	secretKey = shape{regexp.MustCompile(`(?i)token|passw|passphrase|secret|api[_-]?key|private[_-]?key|access[_-]?key|credential|authorization|cookie|bearer|signature|[_-]key$|^(key|auth|pwd|pin)$`),
+		[]string{"token", "passw", "passphrase", "secret", "key", "credential", "auth", "cookie", "bearer", "signature", "pwd", "pin"}}
 	// environmentKey finds keys whose values are environments.
-	environmentKey = regexp.MustCompile(`(?i)^env(s|iron(ment)?)?$`)
+	environmentKey = shape{regexp.MustCompile(`(?i)^env(s|iron(ment)?)?$`), []string{"env"}}
 	// contentKeys are those of the content of files and streams.
 	contentKeys = []string{"stdin", "file_text", "old_str", "new_str", "content", "contents", "data", "body"}
 	// secretFlag finds an argument after which a secret follows.
-	secretFlag = regexp.MustCompile(`(?i)^--?[\w-]*(token|passw|passphrase|secret|api-?key|private-?key|access-?key|credential)[\w-]*$`)
+	secretFlag = shape{regexp.MustCompile(`(?i)^--?[\w-]*(token|passw|passphrase|secret|api-?key|private-?key|access-?key|credential)[\w-]*$`), secretWords}
+	// handle finds whole handles of workspaces, whose knowledge lets in.
+	handle = shape{regexp.MustCompile(`\b(ws-[0-9a-f]{8})[0-9a-f]{24}\b`), []string{"ws-"}}
 )
 
 // secretTexts are what secrets look like in a text, with what is written
-// instead, and words of which each text has one in which there is such a secret.
+// instead.
 var secretTexts = []struct {
-	pattern *regexp.Regexp
+	shape
 	instead string
-	words   []string // in lower case
 }{
-	{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`), redacted, []string{"-----begin"}},
-	{regexp.MustCompile(`(?i)\b(authorization|x-api-key|cookie)(["']?\s*[:=]\s*["']?)[^"'\r\n]+`), "${1}${2}" + redacted, []string{"authorization", "x-api-key", "cookie"}},
-	{regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/@"']+@`), "${1}" + redacted + "@", []string{"@"}},
-	{regexp.MustCompile(`(?i)([\w-]*(?:token|passw(?:or)?d|passphrase|secret|api[_-]?key|private[_-]?key|access[_-]?key|credentials?)[\w-]*["']?\s*[:=]\s*)("[^"]*"|'[^']*'|[^\s"'&;|]+)`), "${1}" + redacted, secretWords},
-	{regexp.MustCompile(`(?i)(^|\s)(--?[\w-]*(?:token|passw(?:or)?d|passphrase|secret|api-?key|private-?key|access-?key|credentials?)[\w-]*\s+)("[^"]*"|'[^']*'|[^\s"'&;|]+)`), "${1}${2}" + redacted, secretWords},
-	{regexp.MustCompile(`(?i)\b(bearer\s+)[\w.~+/=-]{8,}`), "${1}" + redacted, []string{"bearer"}},
-	{regexp.MustCompile(`\b(?:gh[pousr]_\w{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[a-z]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*)`), redacted,
-		[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "xox", "akia", "aiza", "eyj"}},
+	{shape{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`), []string{"-----begin"}}, redacted},
+	{shape{regexp.MustCompile(`(?i)\b(authorization|x-api-key|cookie)(["']?\s*[:=]\s*["']?)[^"'\r\n]+`), []string{"authorization", "x-api-key", "cookie"}}, "${1}${2}" + redacted},
+	{shape{regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/@"']+@`), []string{"@"}}, "${1}" + redacted + "@"},
+	{shape{regexp.MustCompile(`(?i)([\w-]*(?:token|passw(?:or)?d|passphrase|secret|api[_-]?key|private[_-]?key|access[_-]?key|credentials?)[\w-]*["']?\s*[:=]\s*)("[^"]*"|'[^']*'|[^\s"'&;|]+)`), secretWords}, "${1}" + redacted},
+	{shape{regexp.MustCompile(`(?i)(^|\s)(--?[\w-]*(?:token|passw(?:or)?d|passphrase|secret|api-?key|private-?key|access-?key|credentials?)[\w-]*\s+)("[^"]*"|'[^']*'|[^\s"'&;|]+)`), secretWords}, "${1}${2}" + redacted},
+	{shape{regexp.MustCompile(`(?i)\b(bearer\s+)[\w.~+/=-]{8,}`), []string{"bearer"}}, "${1}" + redacted},
+	{shape{regexp.MustCompile(`\b(?:gh[pousr]_\w{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[a-z]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*)`),
+		[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "xox", "akia", "aiza", "eyj"}}, redacted},
 }
 
 var secretWords = []string{"token", "passw", "passphrase", "secret", "key", "credential"}
 
-// handle finds whole handles of workspaces, whose knowledge lets in.
-var handle = regexp.MustCompile(`\b(ws-[0-9a-f]{8})[0-9a-f]{24}\b`)
-
-func shortHandles(text string) string { return handle.ReplaceAllString(text, "$1…") }
+func shortHandles(text string) string {
+	if !handle.in(text) {
+		return text
+	}
+	return handle.pattern.ReplaceAllString(text, "$1…")
+}
 
 // Redact returns what a record keeps of an input, which is JSON of a client: an
 // object of at most 4 KiB. Values of keys such as "token" and of environments are
@@ -82,6 +106,9 @@ func shortHandles(text string) string { return handle.ReplaceAllString(text, "$1
 func Redact(input json.RawMessage, known func(string) string) json.RawMessage {
 	if known == nil {
 		known = func(text string) string { return text }
+	}
+	if harmless(input, known) {
+		return input
 	}
 	var object map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(input))
@@ -96,6 +123,27 @@ func Redact(input json.RawMessage, known func(string) string) json.RawMessage {
 	}
 	encoded, _ := marshal(map[string]Digest{"input": {Bytes: len(input)}}) // of numbers
 	return bytes.TrimSpace(encoded)
+}
+
+// harmless reports whether all of an input is kept as it is: a short object of
+// names, texts and numbers, in which no word is one by which something is left out.
+func harmless(input json.RawMessage, known func(string) string) bool {
+	text := string(input)
+	if len(text) > maxValueBytes || !strings.HasPrefix(text, "{") || strings.Count(text, "{") > 1 || strings.ContainsAny(text, `[\`) ||
+		strings.Count(text, ",") >= maxInputEntries || !isASCII(text) {
+		return false
+	}
+	lower := strings.ToLower(text)
+	if secretKey.possible(lower, true) || environmentKey.possible(lower, true) || handle.possible(lower, true) ||
+		slices.ContainsFunc(contentKeys, func(key string) bool { return strings.Contains(lower, key) }) {
+		return false
+	}
+	for _, secret := range secretTexts {
+		if secret.possible(lower, true) {
+			return false
+		}
+	}
+	return json.Valid(input) && known(text) == text
 }
 
 // redaction takes secrets out of values.
@@ -120,7 +168,7 @@ func (d redaction) value(key string, value any, depth int) any {
 		}
 		return d.array(key, value, depth)
 	case json.Number:
-		if secretKey.MatchString(key) || len(value) > maxValueBytes {
+		if secretKey.in(key) || len(value) > maxValueBytes {
 			return redacted
 		}
 	}
@@ -138,10 +186,10 @@ func (d redaction) object(key string, object map[string]any, depth int) any {
 			continue
 		}
 		inside := name
-		if secretKey.MatchString(key) {
+		if secretKey.in(key) {
 			inside = key // what is in a secret is one
 		}
-		if environmentKey.MatchString(key) {
+		if environmentKey.in(key) {
 			kept[d.name(name)] = redacted
 		} else {
 			kept[d.name(name)] = d.value(inside, object[name], depth+1)
@@ -163,7 +211,7 @@ func (d redaction) array(key string, array []any, depth int) any {
 		if i > 0 {
 			before, _ = array[i-1].(string)
 		}
-		if secretFlag.MatchString(before) {
+		if secretFlag.in(before) {
 			element = redacted
 		}
 		kept = append(kept, d.value(key, element, depth+1))
@@ -179,9 +227,9 @@ func (d redaction) name(name string) string {
 // text returns what is left of a text that has that key.
 func (d redaction) text(key, text string) any {
 	switch {
-	case secretKey.MatchString(key):
+	case secretKey.in(key):
 		return redacted
-	case environmentKey.MatchString(key):
+	case environmentKey.in(key):
 		name, _, _ := strings.Cut(text, "=")
 		return shorten(name, maxNameBytes) + "=" + redacted
 	case slices.Contains(contentKeys, key):
@@ -205,8 +253,7 @@ func cleanOfShapes(text string) string {
 	text = text[:min(len(text), scannedBytes)]
 	lower, ascii := strings.ToLower(text), isASCII(text)
 	for _, secret := range secretTexts {
-		// Patterns know letters outside of ASCII as well that are others in another case.
-		if !ascii || slices.ContainsFunc(secret.words, func(word string) bool { return strings.Contains(lower, word) }) {
+		if secret.possible(lower, ascii) {
 			text = secret.pattern.ReplaceAllString(text, secret.instead)
 		}
 	}

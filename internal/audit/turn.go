@@ -9,27 +9,32 @@ import (
 // and that a file of the least length holds it.
 const turnBytes = minMaxBytes / 2
 
-// turn is lines that wait to be written together: whoever has the log next writes
-// those of all who wait, since taking the log costs more than a line.
+// turn is lines that wait to be written together, since taking the log costs more
+// than a line: the writer of the one that has waited longest writes all of them. The
+// others wait for it, each by itself: were it for a lock that goes from one to the
+// next, they would go on one after the other.
 type turn struct {
-	mu    sync.Mutex
-	lines []*waitingLine
+	mu      sync.Mutex
+	lines   []*waitingLine
+	writing bool // somebody writes, or was told to
 }
 
 // waitingLine is a line that its writer waits for.
 type waitingLine struct {
 	text []byte
-	done bool // with that error
+	// told is sent true when the line was written, with that error, and false when
+	// its writer is to write the lines that wait.
+	told chan bool
 	err  error
 }
 
-// join has a line wait.
-func (t *turn) join(text []byte) *waitingLine {
+// join has a line wait. leads reports whether its writer is to write what waits.
+func (t *turn) join(text []byte) (line *waitingLine, leads bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	line := &waitingLine{text: text}
-	t.lines = append(t.lines, line)
-	return line
+	line, leads = &waitingLine{text: text, told: make(chan bool, 1)}, !t.writing
+	t.lines, t.writing = append(t.lines, line), true
+	return line, leads
 }
 
 // take returns the lines that have waited longest, as many as are written at once.
@@ -48,24 +53,32 @@ func (t *turn) take() []*waitingLine {
 	return taken
 }
 
-// inTurn writes a line, and what waits with it, and returns when it is written. Its
-// error is that of the turn in which it was.
-func (l *Log) inTurn(text []byte) error {
-	mine := l.waiting.join(text)
-	runtime.Gosched() // to those who are about to join, if any
-	for {
-		l.mu.Lock()
-		if mine.done {
-			l.mu.Unlock()
-			return mine.err
-		}
-		l.writeTurn()
-		l.mu.Unlock()
+// pass has the next one write, if any waits.
+func (t *turn) pass() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.writing = len(t.lines) > 0; t.writing {
+		t.lines[0].told <- false
 	}
 }
 
-// writeTurn writes the lines of one turn; the caller holds the lock.
+// inTurn writes a line, and what waits with it, and returns when it is written. Its
+// error is that of the turn in which it was.
+func (l *Log) inTurn(text []byte) error {
+	mine, leads := l.waiting.join(text)
+	if !leads && <-mine.told {
+		return mine.err
+	}
+	defer l.waiting.pass()
+	runtime.Gosched() // to those who are about to join, if any
+	l.writeTurn()
+	return mine.err
+}
+
+// writeTurn writes the lines of one turn.
 func (l *Log) writeTurn() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	lines := l.waiting.take()
 	texts := make([][]byte, len(lines))
 	for i, line := range lines {
@@ -73,6 +86,7 @@ func (l *Log) writeTurn() {
 	}
 	err := l.alone(func() error { return l.append(texts...) })
 	for _, line := range lines {
-		line.done, line.err = true, err
+		line.err = err
+		line.told <- true
 	}
 }

@@ -64,6 +64,9 @@ type Config struct {
 	Toolsets []string
 	// ExposePackTools has the tools of skills be tools of the server too.
 	ExposePackTools bool
+	// Session names the session of the host, in which activated skills are
+	// remembered, or is auto or off.
+	Session string
 	// AllowedTools is the mode in which skills' allowed-tools are taken:
 	// "enforce" or "log".
 	AllowedTools string
@@ -103,11 +106,13 @@ type Root struct {
 
 // Sandbox is what runs programs.
 type Sandbox struct {
-	// Backend is "auto", "local", "docker", "off" or "unsafe-host".
+	// Backend is "auto", "local", "docker", "hosted", "off" or "unsafe-host".
 	Backend string
 	// Show are files and directories of this machine that programs in the local
 	// sandbox may read besides the system's.
 	Show []string
+	// MountAll shows commands of no skill all skills that keep nothing from them.
+	MountAll bool
 	// MaxRuns is how many programs run at once; zero means twice the number of
 	// processors, at least 4.
 	MaxRuns int
@@ -121,12 +126,14 @@ type Docker struct {
 	Image, Runtime string
 }
 
-// Hosted is the Claude API, which can keep skills.
+// Hosted is the Claude API, which can keep skills and run them.
 type Hosted struct {
 	// BaseURL is where it is; where it is empty, where ANTHROPIC_BASE_URL says.
 	BaseURL string
 	// Key is where the API key is.
 	Key secrets.Source
+	// Model is asked to start programs, where Sandbox.Backend is "hosted".
+	Model string
 }
 
 // Limits bound one run. In a [Skill] of [Config.Skills], zero means what holds
@@ -249,6 +256,7 @@ func Default() Config {
 	return Config{
 		Roots:        defaultRoots("./.skills", "./.agents/skills", "./.claude/skills", "~/.agents/skills", "~/.claude/skills", "~/.skills-mcp/skills"),
 		AllowedTools: "enforce",
+		Session:      Auto,
 		Validation:   "lenient",
 		MaxSkills:    20_000,
 		Sandbox:      Sandbox{Backend: Auto, Docker: Docker{Image: "skills-mcp/sandbox:latest"}},

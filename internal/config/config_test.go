@@ -162,7 +162,7 @@ func TestFaults(t *testing.T) {
 		{"a merge key", "<<: {strict: true}\n", ":1:1: a key is"},
 		{"a key that is no text", "1: x\n", ":1:1: a key is a number"},
 		{"a list for a text", "sandbox:\n  backend: [local]\n", ":2:12: sandbox.backend: is a list; allowed is auto, local"},
-		{"another word", "sandbox: {backend: dokcer}\n", `"dokcer" is none of auto, local, docker, off, unsafe-host; did you mean docker?`},
+		{"another word", "sandbox: {backend: dokcer}\n", `"dokcer" is none of auto, local, docker, hosted, off, unsafe-host; did you mean docker?`},
 		{"a text for a list", "pin: a\n", `:1:6: pin: is the text "a", not a list`},
 		{"a number for a name", "pin: [12]\n", ":1:7: pin[0]: is a number; allowed is names of skills; write it in quotes"},
 		{"a yes for a boolean", "strict: yes\n", `:1:9: strict: is the text "yes"; allowed is true or false`},

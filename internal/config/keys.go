@@ -37,6 +37,7 @@ func keys(c *Config) group {
 		{name: "maxSkills", env: "MAX_SKILLS", value: integer(&c.MaxSkills, 1, 20_000), narrows: narrowsSmaller, doc: "How many skills there may be: those of earlier roots, and in a root those nearer to it; how many are left out is told."},
 		{name: "poll", env: "POLL", flag: true, value: duration(&c.Poll, 0, 24*time.Hour), doc: "Look for changes every so often, for network file systems; `0s` waits for the kernel's news."},
 		{name: "compatIndex", env: "COMPAT_INDEX", flag: true, value: boolean(&c.CompatIndex), doc: "Serve `skill://index.json` too."},
+		{name: "session", env: "SESSION", flag: true, value: text(&c.Session, "`auto`, `off`, or a name", notEmpty), doc: "The session of the host, for which the names of activated skills are remembered; `auto` is `$CLAUDE_CODE_SESSION_ID`, where that is set."},
 		{name: "toolsets", env: "TOOLSETS", flag: true, value: words(&c.Toolsets, "workspace"), doc: "Further tools."},
 		{name: "exposePackTools", env: "EXPOSE_PACK_TOOLS", flag: true, value: boolean(&c.ExposePackTools), doc: "Have the tools of skills' `tools.json` be tools of the server too."},
 		{name: "allowedTools", env: "ALLOWED_TOOLS", flag: true, value: choice(&c.AllowedTools, "log", "enforce"), narrows: narrowsLater, doc: "How skills' `allowed-tools` are taken; with `log`, what is not listed is allowed, and logged."},
@@ -47,7 +48,7 @@ func keys(c *Config) group {
 		{name: "approval", value: approvalKeys(&c.Approval, "APPROVAL"), doc: "What you are asked for."},
 		{name: "audit", value: auditKeys(&c.Audit), doc: "The log of what was done."},
 		{name: "log", value: logKeys(&c.Log), doc: "The program's own log, on standard error."},
-		{name: "hosted", value: hostedKeys(&c.Hosted), doc: "The Claude API, for `skills-mcp hosted`."},
+		{name: "hosted", value: hostedKeys(&c.Hosted), doc: "The Claude API, for `skills-mcp hosted` and `--sandbox=hosted`."},
 		{name: "metrics", value: metricsKeys(&c.Metrics), doc: "What Prometheus reads."},
 		{name: "skills", narrows: "stricter", doc: "What holds for one skill, by its name.", value: sections[Skill]{
 			to: &c.Skills, fields: skillKeys, check: plainName, means: "sections by names of skills", resolve: c.Skill,
@@ -57,8 +58,9 @@ func keys(c *Config) group {
 
 func sandboxKeys(s *Sandbox) group {
 	return group{
-		{name: "backend", env: "SANDBOX", flag: true, value: offOr(&s.Backend, Auto, "local", "docker", Off, "unsafe-host"), narrows: narrowsOff, doc: "What isolates programs; `auto` takes the best there is."},
+		{name: "backend", env: "SANDBOX", flag: true, value: offOr(&s.Backend, Auto, "local", "docker", "hosted", Off, "unsafe-host"), narrows: narrowsOff, doc: "What isolates programs; `auto` takes the best there is."},
 		{name: "show", env: "SHOW", flag: true, value: texts(&s.Show, "paths", textSchema(), notEmpty), doc: "Files and directories that programs in the local sandbox may read besides the system's."},
+		{name: "mountAll", env: "MOUNT_ALL", flag: true, value: boolean(&s.MountAll), doc: "Show the commands of `bash_tool` that are of no skill all skills that keep nothing from them, at `/mnt/skills/NAME`; needs the toolset `workspace`."},
 		{name: "maxRuns", env: "MAX_RUNS", flag: true, value: integer(&s.MaxRuns, 0, 10_000), doc: "How many programs run at once; `0` is twice the number of processors, at least 4."},
 		{name: "docker", doc: "Containers.", value: group{
 			{name: "image", env: "DOCKER_IMAGE", flag: true, value: text(&s.Docker.Image, "an image", notEmpty), doc: "The image of containers."},
@@ -143,6 +145,7 @@ func hostedKeys(h *Hosted) group {
 	return group{
 		{name: "baseUrl", env: "HOSTED_BASE_URL", value: text(&h.BaseURL, "a URL", anyText), doc: "Where it is; empty for `$ANTHROPIC_BASE_URL`, or the API's own."},
 		{name: "key", env: "HOSTED_KEY", value: source(&h.Key), doc: "Where the API key is, which goes nowhere else."},
+		{name: "model", env: "HOSTED_MODEL", value: text(&h.Model, "a model's id", anyText), doc: "The model that starts programs with `--sandbox=hosted`, and is paid for; it has to have the code execution tool."},
 	}
 }
 
@@ -228,7 +231,7 @@ func roots(to *[]Root) value {
 func shares(to *[]Share) value {
 	words := accesses[:3]
 	return list[Share]{
-		to: to, blank: Share{Access: "review"}, required: "path", means: "`PATH` or `PATH:ACCESS`", item: textSchema(), parse: ParseShare,
+		to: to, blank: Share{Access: "review"}, required: "path", means: "`PATH` or `PATH:ACCESS`", item: textSchema(), parse: parseShare,
 		fields: func(s *Share) group {
 			return group{
 				{name: "path", value: text(&s.Path, "a path", ownPath), doc: "A directory or file, absolute or below `~/`."},
@@ -239,9 +242,9 @@ func shares(to *[]Share) value {
 	}
 }
 
-// ParseShare reads a share as it is written on a command line:
+// parseShare reads a share as it is written on a command line:
 // PATH[:read|review|write]. Without one it is review.
-func ParseShare(text string) (Share, error) {
+func parseShare(text string) (Share, error) {
 	share := Share{Path: text, Access: "review"}
 	if i := strings.LastIndexByte(text, ':'); i >= 0 && slices.Contains(accesses[:3], text[i+1:]) {
 		share = Share{Path: text[:i], Access: text[i+1:]}

@@ -113,23 +113,30 @@ func (r *Registry) Gauge(name, help string, read func() float64) {
 
 // at returns the series of these values, one for each label. The lock is held.
 func (f *family) at(values []string) *series {
-	key := f.key(values)
-	if f.series[key] == nil && len(f.series) >= MaxSeries {
-		key = f.key(slices.Repeat([]string{Other}, len(f.labels)))
+	var room [256]byte
+	key := f.appendKey(room[:0], values)
+	if s := f.series[string(key)]; s != nil {
+		return s
 	}
-	if f.series[key] == nil {
-		f.series[key] = &series{}
+	if len(f.series) >= MaxSeries {
+		key = f.appendKey(nil, slices.Repeat([]string{Other}, len(f.labels)))
 	}
-	return f.series[key]
+	if f.series[string(key)] == nil {
+		f.series[string(key)] = &series{}
+	}
+	return f.series[string(key)]
 }
 
-// key is the labels with their values as they are written.
-func (f *family) key(values []string) string {
-	pairs := make([]string, len(f.labels))
+// appendKey appends the labels with their values as they are written.
+func (f *family) appendKey(key []byte, values []string) []byte {
 	for i, name := range f.labels {
-		pairs[i] = name + `="` + escapeLabel(values[i]) + `"`
+		if i > 0 {
+			key = append(key, ',')
+		}
+		key = append(append(key, name...), `="`...)
+		key = append(append(key, escapeLabel(values[i])...), '"')
 	}
-	return strings.Join(pairs, ",")
+	return key
 }
 
 // Write writes all metrics as they are now.

@@ -7,12 +7,15 @@
 package privatefile
 
 import (
+	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
@@ -65,6 +68,14 @@ func (f File) open() (*os.Root, error) {
 	return root, nil
 }
 
+// create is open where the directory may have to be made.
+func (f File) create() (*os.Root, error) {
+	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	return f.open()
+}
+
 // private refuses what is another user's, or what others can write to.
 func private(path string, info fs.FileInfo) error {
 	switch {
@@ -87,12 +98,21 @@ func (f File) Read() ([]byte, error) {
 	return Locked{f, root}.Read()
 }
 
+// Text is [File.Read] for what is kept as a text.
+func (f File) Text() (string, error) {
+	root, err := f.open()
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	var text strings.Builder
+	err = Locked{f, root}.copyTo(&text)
+	return text.String(), err
+}
+
 // Locked runs work while no other process does. It makes the directory.
 func (f File) Locked(work func(Locked) error) error {
-	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
-		return err
-	}
-	root, err := f.open()
+	root, err := f.create()
 	if err != nil {
 		return err
 	}
@@ -105,6 +125,17 @@ func (f File) Locked(work func(Locked) error) error {
 	return work(Locked{f, root})
 }
 
+// Replace puts a new file in the place of the old one, whatever that is by now. It
+// waits for no other process, and makes the directory.
+func (f File) Replace(data []byte) error {
+	root, err := f.create()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return Locked{f, root}.replace(f.Name+"."+rand.Text()+".new", data)
+}
+
 // Locked is a file that no other process changes.
 type Locked struct {
 	file File
@@ -113,26 +144,37 @@ type Locked struct {
 
 // Read is [File.Read].
 func (l Locked) Read() ([]byte, error) {
+	var data bytes.Buffer
+	err := l.copyTo(&data)
+	return data.Bytes(), err
+}
+
+// copyTo writes to a buffer what the file holds.
+func (l Locked) copyTo(to interface {
+	io.Writer
+	Grow(n int)
+}) error {
 	opened, err := l.root.OpenFile(l.file.Name, os.O_RDONLY|openflag.NoFollow|openflag.NonBlock, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer opened.Close()
 	info, err := opened.Stat()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !info.Mode().IsRegular() || filestat.Links(info) > 1 {
-		return nil, fmt.Errorf("%s is a link or no file", l.file.Path())
+		return fmt.Errorf("%s is a link or no file", l.file.Path())
 	}
 	if err := private(l.file.Path(), info); err != nil {
-		return nil, err
+		return err
 	}
-	data, err := io.ReadAll(io.LimitReader(opened, l.file.MaxBytes+1))
-	if err == nil && int64(len(data)) > l.file.MaxBytes {
+	to.Grow(int(min(info.Size(), l.file.MaxBytes)) + bytes.MinRead)
+	size, err := io.Copy(to, io.LimitReader(opened, l.file.MaxBytes+1))
+	if err == nil && size > l.file.MaxBytes {
 		err = fmt.Errorf("%s: %w", l.file.Path(), ErrTooLong)
 	}
-	return data, err
+	return err
 }
 
 // Write puts a new file in the place of the old one, which is there until then.
@@ -140,7 +182,12 @@ func (l Locked) Write(data []byte) error {
 	if err := l.remove(l.file.Name + ".new"); err != nil {
 		return err
 	}
-	written, err := l.root.OpenFile(l.file.Name+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	return l.replace(l.file.Name+".new", data)
+}
+
+// replace writes a file of another name, and renames it.
+func (l Locked) replace(name string, data []byte) error {
+	written, err := l.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -148,10 +195,13 @@ func (l Locked) Write(data []byte) error {
 	if err == nil {
 		err = written.Sync()
 	}
-	if err = errors.Join(err, written.Close()); err != nil {
-		return err
+	if err = errors.Join(err, written.Close()); err == nil {
+		err = l.root.Rename(name, l.file.Name)
 	}
-	return l.root.Rename(l.file.Name+".new", l.file.Name)
+	if err != nil {
+		return errors.Join(err, l.remove(name))
+	}
+	return nil
 }
 
 // SetAside keeps a damaged file under another name.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/internal/secrets"
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
+	"github.com/skills-mcp/skills-mcp/internal/testprocess"
 )
 
 // A FIFO is not waited for.
@@ -64,9 +66,12 @@ func TestChildrenOfPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(child)))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		state, err := os.ReadFile("/proc/" + strings.TrimSpace(string(child)) + "/stat")
-		if err != nil || strings.Contains(string(state), ") Z ") {
+		if !testprocess.Alive(pid) {
 			break
 		}
 		if time.Now().After(deadline) {

@@ -10,8 +10,8 @@
 //
 // What a test drives besides Go may be missing: the test is skipped then, or
 // fails where SKILLS_MCP_REQUIRE, a list of names with commas between them,
-// names it. The names are bash, docker, index (of packages, which can be reached),
-// keyring, node, podman, python and vm.
+// names it. The names are bash, browser, docker, index (of packages, which can be
+// reached), keyring, node, office, podman, python and vm.
 package testenv
 
 import (

@@ -1,5 +1,7 @@
 package paths
 
+import "sync"
+
 // hiddenGroups are what programs do not see. The table in docs/project.md is held
 // to it by a test.
 var hiddenGroups = []group{
@@ -69,4 +71,6 @@ var hiddenGroups = []group{
 	},
 }
 
-var hiddenRules = compile(hiddenGroups)
+// hiddenRules are compiled when they are first asked: processes that never ask are started
+// for every run.
+var hiddenRules = sync.OnceValue(func() ruleset { return compile(hiddenGroups) })

@@ -168,7 +168,7 @@ func (r Rules) hides(n name) (reason string, hidden bool) {
 			return p.reason, true
 		}
 	}
-	reason, hidden = hiddenRules.match(n)
+	reason, hidden = hiddenRules().match(n)
 	if hidden && anyMatch(r.shown, n) {
 		return "", false
 	}
@@ -200,7 +200,7 @@ func (r Rules) protects(n name, kind Kind) (reason string, protected bool) {
 	if reason, found := r.placeOf(n, false); found {
 		return reason, true
 	}
-	if reason, protected := protectedRules.match(n); protected {
+	if reason, protected := protectedRules().match(n); protected {
 		return reason, true
 	}
 	if reason, protected := bareRepository(n, kind); protected {
@@ -215,10 +215,10 @@ func (r Rules) protects(n name, kind Kind) (reason string, protected bool) {
 	if reason, found := r.placeOf(n, true); found {
 		return "leads to what " + reason, true
 	}
-	if reason, leads := hiddenRules.leadsTo(n); leads {
+	if reason, leads := hiddenRules().leadsTo(n); leads {
 		return reason, true
 	}
-	return protectedRules.leadsTo(n)
+	return protectedRules().leadsTo(n)
 }
 
 // Place reports whether a directory is, or lies in, what the built-in list
@@ -226,7 +226,7 @@ func (r Rules) protects(n name, kind Kind) (reason string, protected bool) {
 // for at all, such as ~/.claude. Path is its path from the top of the machine.
 // Repositories are left out, since a worktree may lie in one.
 func Place(path string) (reason string, protected bool) {
-	return anyReading(path, protectedRules.match)
+	return anyReading(path, protectedRules().match)
 }
 
 // Writable reports whether a path may change in this way without asking. What is

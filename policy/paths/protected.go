@@ -1,5 +1,7 @@
 package paths
 
+import "sync"
+
 // protectedGroups are what no change set changes. The table in docs/project.md is
 // held to it by a test. Of the directories of git, gitDirectories says more.
 var protectedGroups = []group{
@@ -57,4 +59,5 @@ var protectedGroups = []group{
 	},
 }
 
-var protectedRules = compile(protectedGroups)
+// protectedRules are compiled like [hiddenRules].
+var protectedRules = sync.OnceValue(func() ruleset { return compile(protectedGroups) })

@@ -1,8 +1,10 @@
 // Package anthropictest is a stand-in for the Claude API, which answers as that is
-// documented to: skills and their versions, files, pages, refusals.
+// documented to: skills and their versions, files, pages, refusals, and messages of
+// a model that tests say how to behave, whose commands really run.
 package anthropictest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +19,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/internal/anthropic"
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 )
 
 // Key is the API key that a [Server] takes.
@@ -30,19 +33,25 @@ type Server struct {
 	// URL is its base URL.
 	URL string
 
-	mu       sync.Mutex
-	skills   []*skill
-	files    []*file
-	refusals []refusal
-	requests []string
-	made     int // ids
+	ctx context.Context // ends with the server
+
+	mu         sync.Mutex
+	dir        *tempdir.Dir // of containers; nil before the first
+	model      Model
+	tamper     func(name string, data []byte) []byte
+	containers []*container
+	skills     []*skill
+	files      []*file
+	refusals   []refusal
+	requests   []string
+	made       int // ids
 }
 
 // refusal is what the next request is answered with.
 type refusal struct {
+	path   string // of the requests that it is for; all where it is empty
 	status int
 	kind   string
-	header http.Header
 }
 
 // New starts a server that ends with the test.
@@ -54,7 +63,9 @@ func New(t testing.TB) *Server {
 
 // Start starts a server that ends with stop.
 func Start() (s *Server, stop func()) {
-	s = &Server{}
+	s = &Server{model: Obedient}
+	var cancel context.CancelFunc
+	s.ctx, cancel = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	for pattern, handle := range s.endpoints() {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, handle) })
@@ -64,11 +75,17 @@ func Start() (s *Server, stop func()) {
 	})
 	web := httptest.NewServer(mux)
 	s.URL = web.URL
-	return s, web.Close
+	return s, func() {
+		cancel()
+		web.Close()
+		if s.dir != nil {
+			_ = s.dir.Close() // what is left is removed when the next one is made
+		}
+	}
 }
 
 func (s *Server) endpoints() map[string]func(*http.Request) (any, error) {
-	return map[string]func(*http.Request) (any, error){
+	locked := map[string]func(*http.Request) (any, error){
 		"POST /v1/skills":                         s.createSkill,
 		"GET /v1/skills":                          s.listSkills,
 		"GET /v1/skills/{skill}":                  s.getSkill,
@@ -83,15 +100,31 @@ func (s *Server) endpoints() map[string]func(*http.Request) (any, error) {
 		"GET /v1/files/{file}/content":            s.fileContent,
 		"DELETE /v1/files/{file}":                 s.deleteFile,
 	}
+	for pattern, handle := range locked {
+		locked[pattern] = func(r *http.Request) (any, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return handle(r)
+		}
+	}
+	locked["POST /v1/messages"] = s.createMessage // in which others may make requests
+	return locked
 }
 
 // Refuse has the next requests be refused, each with one of the refusals: a status
 // and the type of the error. They ask for a pause of a millisecond.
-func (s *Server) Refuse(times, status int, kind string) {
+func (s *Server) Refuse(times, status int, kind string) { s.refuse("", times, status, kind) }
+
+// RefuseMessages is Refuse for messages alone.
+func (s *Server) RefuseMessages(times, status int, kind string) {
+	s.refuse("/v1/messages", times, status, kind)
+}
+
+func (s *Server) refuse(path string, times, status int, kind string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for range times {
-		s.refusals = append(s.refusals, refusal{status, kind, http.Header{"Retry-After-Ms": {"1"}}})
+		s.refusals = append(s.refusals, refusal{path, status, kind})
 	}
 }
 
@@ -122,21 +155,8 @@ func notFound(what string) error {
 
 // serve does what every endpoint does.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, handle func(*http.Request) (any, error)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.made++
-	id := fmt.Sprintf("req_%06d", s.made)
-	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
-	w.Header().Set("Request-Id", id)
-	answer, err := any(nil), admit(r)
-	if err == nil && len(s.refusals) > 0 {
-		refused := s.refusals[0]
-		s.refusals = s.refusals[1:]
-		for name, values := range refused.header {
-			w.Header()[name] = values
-		}
-		err = &apiError{refused.status, refused.kind, "refused as asked for"}
-	}
+	answer := any(nil)
+	id, err := s.admit(w, r)
 	if err == nil {
 		answer, err = handle(r)
 	}
@@ -145,15 +165,37 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, handle func(*http
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if refused, ok := errors.AsType[*apiError](err); ok {
+	if err != nil {
+		refused, ok := errors.AsType[*apiError](err)
+		if !ok {
+			refused = &apiError{http.StatusInternalServerError, "api_error", "the stand-in failed: " + err.Error()}
+		}
+		w.Header().Set("Retry-After-Ms", "1")
 		w.WriteHeader(refused.status)
 		answer = map[string]any{"type": "error", "request_id": id, "error": map[string]string{"type": refused.kind, "message": refused.message}}
 	}
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// admit refuses requests without what each has to have.
-func admit(r *http.Request) error {
+// admit refuses requests that are to be refused, and returns the request's id.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) (id string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made++
+	id = fmt.Sprintf("req_%06d", s.made)
+	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+	w.Header().Set("Request-Id", id)
+	at := slices.IndexFunc(s.refusals, func(c refusal) bool { return c.path == "" || c.path == r.URL.Path })
+	if err := wellFormed(r); err != nil || at < 0 {
+		return id, err
+	}
+	refused := s.refusals[at]
+	s.refusals = slices.Delete(s.refusals, at, at+1)
+	return id, &apiError{refused.status, refused.kind, "refused as asked for"}
+}
+
+// wellFormed refuses requests without what each has to have.
+func wellFormed(r *http.Request) error {
 	switch {
 	case r.Header.Get("X-Api-Key") != Key:
 		return &apiError{http.StatusUnauthorized, "authentication_error", "invalid x-api-key"}

@@ -22,6 +22,16 @@ func (s *Server) AddFile(name string, data []byte) string {
 	return s.keep(name, data, true).ID
 }
 
+// Filenames returns the names of the files that are kept.
+func (s *Server) Filenames() (names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, kept := range s.files {
+		names = append(names, kept.Filename)
+	}
+	return names
+}
+
 func (s *Server) keep(name string, data []byte, downloadable bool) *file {
 	made := &file{Type: "file", data: data}
 	made.File = anthropic.File{
