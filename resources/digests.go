@@ -40,7 +40,9 @@ type stateSum struct {
 // maxAttempts is how often a file is hashed that changes meanwhile.
 const maxAttempts = 3
 
-// sum returns the digest and the size of a file that was found with info.
+// sum returns the digest and the size of a file that was found with info. The
+// error is a [*contained.Error], which is [contained.ErrChanged] where the file
+// changed each time.
 func (d *Digests) sum(dir *contained.Dir, file string, info fs.FileInfo) (sum [sha256.Size]byte, size int64, err error) {
 	if sum, ok := d.lookup(filestat.Of(info)); ok {
 		return sum, info.Size(), nil
@@ -60,7 +62,9 @@ func (d *Digests) sum(dir *contained.Dir, file string, info fs.FileInfo) (sum [s
 			return sum, 0, err
 		}
 	}
-	return sum, 0, contained.Refuse(contained.Unreadable, file, "changes while it is read")
+	e := contained.Refuse(contained.Unreadable, file, "changes while it is read")
+	e.Hint, e.Err = "Ask again when nothing writes to the file any more.", contained.ErrChanged
+	return sum, 0, e
 }
 
 func (d *Digests) lookup(now filestat.State) (sum [sha256.Size]byte, ok bool) {

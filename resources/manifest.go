@@ -39,8 +39,8 @@ func (e *LimitError) Error() string { return "the skill has more than " + e.limi
 // Manifest lists and digests every served file of a skill, those of skills
 // nested in it included (SEP-2640, "Resources"), sorted by path in byte order.
 // Files that the operating system does not let the server read are not served,
-// and so left out. Errors are [*LimitError], [*contained.Error], or the
-// context's.
+// and so left out. Errors are [*LimitError], [*contained.Error] (one that is
+// [contained.ErrChanged] where a file changes all the time), or the context's.
 func (d *Digests) Manifest(ctx context.Context, skill *catalog.Skill) ([]File, error) {
 	dir, err := OpenSkill(skill)
 	if err != nil {

@@ -44,6 +44,9 @@ type Copies struct {
 	// idleCopies and idleBytes bound the copies that nothing uses.
 	idleCopies int
 	idleBytes  int64
+	// libraryFiles and libraryBytes bound a library.
+	libraryFiles int
+	libraryBytes int64
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -52,6 +55,7 @@ type Copies struct {
 	mu     sync.Mutex
 	clock  uint64
 	newest map[string]*version      // by the skill's directory
+	shown  *edition                 // the newest of all skills, or nil
 	turns  map[string]chan struct{} // likewise; full while a call works on the skill
 }
 
@@ -65,7 +69,7 @@ func New(base string, log *slog.Logger) (*Copies, error) {
 		return nil, fmt.Errorf("copies of skills: %w", err)
 	}
 	c := &Copies{
-		dir: dir, log: log, idleCopies: maxIdleCopies, idleBytes: maxIdleBytes,
+		dir: dir, log: log, idleCopies: maxIdleCopies, idleBytes: maxIdleBytes, libraryFiles: maxLibraryFiles, libraryBytes: maxLibraryBytes,
 		newest: make(map[string]*version), turns: make(map[string]chan struct{}),
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
@@ -75,27 +79,35 @@ func New(base string, log *slog.Logger) (*Copies, error) {
 // Take returns a copy of the skill in a directory as it is on disk now. The
 // caller releases it. Errors are [*contained.Error] ([contained.TooLarge] beyond
 // 50,000 files and 1 GiB), the context's, or [ErrClosed].
-func (c *Copies) Take(ctx context.Context, dir string) (*Copy, error) {
+func (c *Copies) Take(ctx context.Context, dir string) (taken *Copy, err error) {
+	err = c.inTurn(ctx, dir, func(ctx context.Context) (err error) {
+		taken, err = c.take(ctx, dir)
+		return err
+	})
+	return taken, err
+}
+
+// inTurn does something while no other call works on the skill in a directory.
+func (c *Copies) inTurn(ctx context.Context, dir string, do func(context.Context) error) error {
 	turn, err := c.enter(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer c.work.Done()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)()
-	var taken *Copy
 	select {
 	case turn <- struct{}{}:
-		taken, err = c.take(ctx, dir)
+		err = do(ctx)
 		<-turn
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
 	if err != nil && c.ctx.Err() != nil {
-		return nil, ErrClosed
+		return ErrClosed
 	}
-	return taken, err
+	return err
 }
 
 // enter returns the channel of a skill, which is full while a call works on it.
@@ -114,11 +126,7 @@ func (c *Copies) enter(dir string) (turn chan struct{}, err error) {
 
 // take is Take where no other call works on the skill.
 func (c *Copies) take(ctx context.Context, dir string) (*Copy, error) {
-	options := contained.Options{Runnable: true}
-	if c.Withheld != nil {
-		options.Withheld = c.Withheld(dir)
-	}
-	source, err := contained.Open(dir, options)
+	source, err := c.openSource(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +149,15 @@ func (c *Copies) take(ctx context.Context, dir string) (*Copy, error) {
 		made = last
 	}
 	return c.acquire(made), nil
+}
+
+// openSource opens a skill's own directory.
+func (c *Copies) openSource(dir string) (*contained.Dir, error) {
+	options := contained.Options{Runnable: true}
+	if c.Withheld != nil {
+		options.Withheld = c.Withheld(dir)
+	}
+	return contained.Open(dir, options)
 }
 
 // acquire makes a version the newest of its skill, and lends it.

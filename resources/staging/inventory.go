@@ -61,6 +61,16 @@ func takeInventory(ctx context.Context, dir *contained.Dir) (inventory, error) {
 	return found, err
 }
 
+// bytes is how large the files are together.
+func (found inventory) bytes() (sum int64) {
+	for _, it := range found {
+		if it.info.Mode().IsRegular() {
+			sum += it.info.Size()
+		}
+	}
+	return sum
+}
+
 // withinLimits refuses a skill that is too large for its programs to be run.
 func withinLimits(files int, bytes int64) error {
 	beyond := ""

@@ -66,37 +66,52 @@ func (c *Copies) make(ctx context.Context, source *contained.Dir, dir string) (*
 	return nil, e
 }
 
-// attempt copies a skill once. What was copied is one version of it only if
-// the directory is the same before and after.
+// attempt copies a skill once.
 func (c *Copies) attempt(ctx context.Context, source *contained.Dir, dir string) (*version, error) {
-	start := time.Now()
-	before, err := takeInventory(ctx, source)
+	parent, err := c.newDir()
 	if err != nil {
 		return nil, err
 	}
-	// It may have been removed, as what lies in a directory for temporary
+	v := &version{source: dir, parent: parent, dir: filepath.Join(parent, filepath.Base(dir))}
+	if err := c.copy(ctx, source, v); err != nil {
+		_ = tempdir.Remove(v.parent) // else Close does
+		return nil, err
+	}
+	return v, nil
+}
+
+// newDir makes a directory for copies.
+func (c *Copies) newDir() (string, error) {
+	// Theirs may have been removed, as what lies in a directory for temporary
 	// files may at any time.
 	if err := os.MkdirAll(c.dir.Path(), 0o700); err != nil {
-		return nil, notCopied(err)
+		return "", notCopied(err)
 	}
-	parent, err := os.MkdirTemp(c.dir.Path(), "")
+	dir, err := os.MkdirTemp(c.dir.Path(), "")
 	if err != nil {
-		return nil, notCopied(err)
+		return "", notCopied(err)
 	}
-	v := &version{source: dir, parent: parent, dir: filepath.Join(parent, filepath.Base(dir))}
+	return dir, nil
+}
+
+// copy copies a skill to the directory of a version, which it makes. What was
+// copied is one version of it only if the directory is the same before and after;
+// else the error is [contained.ErrChanged].
+func (c *Copies) copy(ctx context.Context, source *contained.Dir, v *version) error {
+	start := time.Now()
+	before, err := takeInventory(ctx, source)
+	if err != nil {
+		return err
+	}
 	v.found, v.proof = before.state(start)
 	leftOut, err := v.fill(ctx, source, before)
 	if err == nil {
 		err = v.confirm(ctx, source)
 	}
-	if err != nil {
-		_ = tempdir.Remove(v.parent) // else Close does
-		return nil, err
+	if err == nil && len(leftOut) > 0 {
+		c.log.Warn("files are left out of a skill's copy", "skill", filepath.Base(v.source), "files", len(leftOut), "first", leftOut[0])
 	}
-	if len(leftOut) > 0 {
-		c.log.Warn("files are left out of a skill's copy", "skill", filepath.Base(dir), "files", len(leftOut), "first", leftOut[0])
-	}
-	return v, nil
+	return err
 }
 
 // fill copies what was found, and returns what was left out.
