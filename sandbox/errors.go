@@ -11,11 +11,14 @@ var ErrUnavailable = errors.New("sandbox unavailable")
 //
 //   - spec-invalid: the [Spec] contradicts itself
 //   - env-reserved, env-invalid: a name in Spec.Env cannot be set
-//   - skill-missing, workspace-missing: a directory is not there
+//   - skill-missing, workspace-missing, library-missing: a directory is not there
 //   - changes-missing: the directory for changes to a share cannot be used
 //   - project-missing: the program is to start in a project that is not there
 //   - show-missing: one of Spec.Show is not there, or behind a link
 //   - show-refused: one of Spec.Show cannot be shown where it is
+//   - library-refused: Spec.Library cannot be shown at [LibraryDir]
+//   - secret-refused: what was to be given to the program is not for whoever runs it
+//   - hosted-refused: who was asked to run it did not
 //   - project-busy: another run of the workspace works on the same shares, and
 //     Spec.NoWait is set
 //   - workspace-unusable: the workspace cannot hold what a run needs

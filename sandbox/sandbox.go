@@ -36,6 +36,9 @@ type Info struct {
 	// Notice is one sentence for people and models that says what is and is
 	// not isolated.
 	Notice string
+	// Costly reports that each run costs money, so that nobody runs what was not asked
+	// for.
+	Costly bool
 	// Network reports that programs have the network of the machine, and Egress
 	// that [Spec.Egress] is served; where it is not, programs that have no
 	// network of the machine have none.
@@ -43,6 +46,8 @@ type Info struct {
 	// SkillDir and Workspace are the two directories as programs see them:
 	// a path, or a variable such as "$SKILL_DIR" where it differs by run.
 	SkillDir, Workspace string
+	// Library is [LibraryDir] where [Spec.Library] can be shown, or empty.
+	Library string
 	// Image says which programs there are where they are none of this machine: the
 	// identity of a container's image, which is another when that is built again.
 	Image string
@@ -107,6 +112,11 @@ type Spec struct {
 	// at the same paths. None holds the run's own directories, is in one of them or
 	// holds one of Shares; what is in one of Shares is seen as that shows it.
 	Show []string
+	// Library, if set, is the absolute host directory that programs see at
+	// [LibraryDir] and may read and run, and nobody changes before the run has ended.
+	// Without it nothing is there. It is refused where [Info.Library] is empty, and
+	// where one of Shares or Show is in its way.
+	Library string
 	// Path are absolute directories, as the program sees them, that come before
 	// all others of its PATH; the shell that runs Shell is found in the others.
 	Path []string
@@ -204,6 +214,11 @@ type Result struct {
 	Status Status
 	// ExitCode is 0 to 255; -1 where Status is not Exited.
 	ExitCode int
+	// Reason says of a run that was ended, or is [Lost], what Status does not: in one
+	// sentence without its full stop and without host paths, such as that the
+	// program may go on where nobody can kill it. Part of it may be a quotation of
+	// what others wrote. It is empty where there is no more to say.
+	Reason string
 	// Signal is a POSIX name such as "SIGSEGV", or empty.
 	Signal string
 	// Stdout and Stderr are what the program wrote.
@@ -270,6 +285,9 @@ const MaxArtifacts = 100
 // MaxDigestBytes is how many bytes of artifacts a Result has digests of, those
 // of small files first.
 const MaxDigestBytes = 256 << 20
+
+// LibraryDir is where programs see [Spec.Library].
+const LibraryDir = "/mnt/skills"
 
 // SavedDir is the directory in Spec.Private of the files that [Output.Spill]
 // names.

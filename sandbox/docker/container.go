@@ -18,8 +18,8 @@ import (
 
 const (
 	// entryThreads is how many threads the entry program may have besides
-	// the processes of the run.
-	entryThreads = 16
+	// the processes of the run, its reserve of memory included.
+	entryThreads = 17
 	// startsAtOnce is how many containers are started at once; more would
 	// only wait for each other inside the engine.
 	startsAtOnce = 8
@@ -46,7 +46,7 @@ type template struct {
 
 	overlays []overlay
 	copies   []engine.Bind // of shares; without source where files are copied
-	shown    []engine.Bind // of [sandbox.Spec.Show]
+	shown    []engine.Bind // of [sandbox.Spec.Show] and Library
 }
 
 func (of template) equal(other template) bool { return reflect.DeepEqual(of, other) }
@@ -61,7 +61,7 @@ func (b *Backend) templateOf(spec sandbox.Spec, by sharing) (template, error) {
 		of.milliCPUs = spec.Limits.MilliCPUs
 	}
 	if b.copying {
-		of.copies = copiesOf(by)
+		of.copies = append(libraryOf(spec), copiesOf(by)...)
 		for i := range of.copies {
 			of.copies[i].Source = ""
 		}
@@ -136,6 +136,7 @@ type container struct {
 	streams  *engine.Streams
 	passage  *passage // until the listener is there
 	listener *os.File // of the program's connections, or nil
+	names    string   // the directory of its files of names, or empty
 }
 
 // listenTimeout is how long the entry program may take to pass its listener.
@@ -183,6 +184,14 @@ func (b *Backend) boot(ctx context.Context, of template) (_ *container, err erro
 	}
 	c := &container{backend: b, template: of, dirs: dirs}
 	blueprint := b.blueprintOf(of, volumes)
+	defer func() {
+		if err != nil {
+			c.removeNames()
+		}
+	}()
+	if err := c.bindNames(&blueprint); err != nil {
+		return nil, err
+	}
 	if of.egress {
 		if c.passage, err = openPassage(); err != nil {
 			return nil, err
@@ -262,6 +271,7 @@ func (c *container) release() {
 	if c.listener != nil {
 		c.listener.Close()
 	}
+	c.removeNames()
 }
 
 // end lets go of a container and returns when it uses no changes any more.

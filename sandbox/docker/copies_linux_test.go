@@ -38,7 +38,7 @@ var shown = []string{"grant-show", "grant-show-read-only", "grant-show-nothing-e
 
 // copied are the cases to which it matters how files come and go.
 var copied = []string{
-	"artifacts", "workspace", "quota", "runs", "script", "directories", "stdin", "owners", "descriptors", "hog-memory", "hog-file", "left-behind", "cancel-before", "grant-",
+	"artifacts", "workspace", "quota", "runs", "script", "directories", "stdin", "owners", "descriptors", "hog-memory", "hog-file", "left-behind", "cancel-before", "grant-", "library",
 }
 
 // It is not parallel, as TestContract is not: both count what this process has.
@@ -58,7 +58,7 @@ func TestContractWithCopies(t *testing.T) {
 		cases = []string{""}
 	}
 	host := enginetest.ServeTCP(t, nil)
-	sandboxtest.RunSome(t, func(t testing.TB) sandbox.Backend { return openWith(t, docker.Options{Host: host}) }, cases, except...)
+	sandboxtest.RunBrief(t, func(t testing.TB) sandbox.Backend { return openWith(t, docker.Options{Host: host}) }, cases, except...)
 }
 
 // endings are ways for a run to end: what its program does last, and what is
@@ -152,8 +152,9 @@ func TestLostContainerIsTold(t *testing.T) {
 	spec := sandbox.Spec{
 		Shell: "echo changed > changed; echo there; sleep 1000", Workspace: t.TempDir(),
 		Progress: func(string) {
-			for _, id := range containers(t, backend.Session()) {
-				exec.Command("docker", "rm", "--force", id).Run() // one may be ending anyway
+			all := containers(t, backend.Session()) // the newest first, which may be one for the next run
+			if out, err := exec.Command("docker", "rm", "--force", all[len(all)-1]).CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
 			}
 		},
 	}
@@ -182,7 +183,7 @@ func TestFullMemoryComesBack(t *testing.T) {
 	}
 }
 
-// A workspace that is too large for a container's memory is refused in words.
+// A workspace that is too large for a container's memory, or a library, is refused in words.
 func TestFilesThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	backend := sharedCopying(t)
@@ -194,6 +195,17 @@ func TestFilesThatDoNotFit(t *testing.T) {
 	setup := new(sandbox.SetupError)
 	if !errors.As(err, &setup) || setup.Rule != "files-not-stored" || setup.Hint == "" {
 		t.Errorf("Run gives %v", err)
+	}
+	library := t.TempDir()
+	if err := os.Rename(filepath.Join(workspace, "big"), filepath.Join(library, "big")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = backend.Run(t.Context(), sandbox.Spec{Shell: "true", Workspace: workspace, Library: library, Limits: sandbox.Limits{MemoryBytes: 64 << 20}})
+	if !errors.As(err, &setup) || setup.Rule != "files-not-stored" || !strings.Contains(setup.Hint, "--mount-all") {
+		t.Errorf("Run gives %v, %+v", err, setup)
+	}
+	if err := os.Rename(filepath.Join(library, "big"), filepath.Join(workspace, "big")); err != nil {
+		t.Fatal(err)
 	}
 	if result := run(t, backend, sandbox.Spec{Shell: "wc -c < big", Workspace: workspace}); string(result.Stdout.Data) != "41943040\n" {
 		t.Errorf("in more memory it ends with %+v", result)

@@ -36,13 +36,14 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
-// DefaultImage is the image that "make image" builds.
+// DefaultImage is the image that "skills-mcp image build" builds.
 const DefaultImage = "skills-mcp/sandbox:latest"
 
 const (
@@ -101,6 +102,7 @@ type Backend struct {
 	env        map[string]string
 	pool       *pool
 	overlays   overlays
+	names      *tempdir.Dir // of the files of names; nil where the engine makes those
 	// starts bounds how many containers are started at once.
 	starts chan struct{}
 	// ackTimeout is how long a container may take nothing of what it is sent
@@ -119,17 +121,32 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	defer cancel()
 	b, err := open(ctx, options)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w (%s)", sandbox.ErrUnavailable, err, hint(err, options.Image))
+		return nil, unavailable(err, options.Image)
 	}
 	return b, nil
 }
 
-func open(ctx context.Context, options Options) (*Backend, error) {
-	var route func(engine.Endpoint) (engine.Route, error)
-	if options.Remote != nil {
-		route = options.Remote.Route
+// Reach returns the engine of which a backend with these options would be. Errors
+// are as those of [New]. The caller closes it.
+func Reach(ctx context.Context, options Options) (*engine.Engine, error) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	reached, err := options.dial(ctx)
+	if err != nil {
+		return nil, unavailable(err, options.Image)
 	}
-	reached, err := engine.Dial(ctx, options.Host, route)
+	return reached, nil
+}
+
+func (o Options) dial(ctx context.Context) (*engine.Engine, error) {
+	if o.Remote == nil {
+		return engine.Dial(ctx, o.Host, nil)
+	}
+	return engine.Dial(ctx, o.Host, o.Remote.Route)
+}
+
+func open(ctx context.Context, options Options) (*Backend, error) {
+	reached, err := options.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +179,16 @@ func (b *Backend) prepare(ctx context.Context, options Options) (err error) {
 	if err := b.findImage(ctx, options); err != nil {
 		return err
 	}
-	if b.milliCPUs, err = b.engine.MilliCPUs(ctx); err != nil {
+	machine, err := b.engine.Machine(ctx)
+	if err != nil {
 		return err
+	}
+	b.milliCPUs = machine.MilliCPUs
+	b.pool.fit(machine.MemoryBytes)
+	if machine.Loopback && options.Runtime == "" && !b.copying {
+		if b.names, err = tempdir.New("", namesPrefix); err != nil {
+			return err
+		}
 	}
 	b.reap(ctx)
 	err = b.probe(ctx)
@@ -202,6 +227,7 @@ func (b *Backend) describe() sandbox.Info {
 			"nothing of this machine is visible but these and what else the user shares, " + network + "; " + files + kernel + ".",
 		SkillDir:  protocol.SkillDir,
 		Workspace: protocol.Workspace,
+		Library:   sandbox.LibraryDir,
 		Image:     b.blueprint.Image,
 	}
 }
@@ -226,6 +252,9 @@ func (b *Backend) release() error {
 	err = errors.Join(err, b.sweep(ctx), b.engine.Close())
 	if b.overlays.empty != nil {
 		err = errors.Join(err, b.overlays.empty.Close())
+	}
+	if b.names != nil {
+		err = errors.Join(err, b.names.Close())
 	}
 	return err
 }

@@ -60,18 +60,18 @@ func TestContract(t *testing.T) {
 		sandboxtest.Run(t, open)
 		return
 	}
-	sandboxtest.Run(t, func(t testing.TB) sandbox.Backend {
+	sandboxtest.RunBrief(t, func(t testing.TB) sandbox.Backend {
 		backend := openWith(t, docker.Options{})
 		backend.SetWarmMax(0)
 		return backend
-	}, sandboxtest.Exclusion{Case: leaks, Reason: "TestContractStartedAhead"})
+	}, []string{""}, sandboxtest.Exclusion{Case: leaks, Reason: "TestContractStartedAhead"})
 }
 
 // leaks is the case in which each run finds a container started ahead.
 const leaks = "runs-sequential-leak-nothing"
 
 func TestContractStartedAhead(t *testing.T) {
-	sandboxtest.RunSome(t, open, []string{leaks, "runs-concurrent", "owners-keep", "stdin-given"})
+	sandboxtest.RunBrief(t, open, []string{leaks, "runs-concurrent", "owners-keep", "stdin-given", "library-apart"})
 }
 
 // Python has the name "python" too.

@@ -79,7 +79,7 @@ func TestEscapesWithGrantsPodman(t *testing.T) {
 	testenv.Variant(t, "the attempts with grants in another engine")
 	backend := openPodman(t, servePodman(t))
 	defer backend.Close()
-	tryGrants(t, backend, "podman", "share-lock-of-shown", "write-to-pipe-in-shown", "connect-to-socket-in-shown")
+	tryGrants(t, backend, "podman", "share-lock-of-shown", "write-to-pipe-in-shown", "connect-to-socket-in-shown", "share-lock-of-library")
 }
 
 // tryGrants makes all attempts with grants, of which some may be open, and holds a

@@ -5,12 +5,14 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
@@ -139,7 +141,7 @@ func (x *execution) Wait() (process.Ending, error) {
 		return process.Ending{Ending: ending, Lost: true, ChangesLost: x.files != nil, Shared: x.shared}, nil
 	}
 	if report.Errno != 0 {
-		return process.Ending{}, notStarted(report)
+		return process.Ending{}, x.notStarted(report)
 	}
 	failed := report.Code != 0 || report.Signal != ""
 	ending := process.Ending{
@@ -196,7 +198,7 @@ func (x *execution) closeFiles() (skipped int, lost bool) {
 }
 
 // notStarted returns the [sandbox.SetupError] for a program that was not.
-func notStarted(report *protocol.Report) error {
+func (x *execution) notStarted(report *protocol.Report) error {
 	errno := syscall.Errno(report.Errno)
 	if !report.NotStored {
 		return process.StartFailed(errno)
@@ -205,10 +207,14 @@ func notStarted(report *protocol.Report) error {
 	if errno == syscall.ENOSPC {
 		message = "the files of the skill and of the workspace do not fit into the container, where they count as memory"
 	}
+	hint := "Remove large files from the workspace, or use a new one."
+	if slices.ContainsFunc(x.container.template.copies, func(tree engine.Bind) bool { return tree.Target == sandbox.LibraryDir }) {
+		hint = "Name one skill, so that not all of them are copied there, or tell the user to start the server without --mount-all. " + hint
+	}
 	return &sandbox.SetupError{
 		Rule:    "files-not-stored",
 		Message: message,
-		Hint:    "Remove large files from the workspace, or use a new one.",
+		Hint:    hint,
 		Err:     errno,
 	}
 }

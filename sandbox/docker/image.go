@@ -89,7 +89,7 @@ func (p programs) look(by sharing, spec sandbox.Spec, dir string) command.Lookup
 		if has, shown := showsProgram(spec.Show, clean); shown {
 			return name, has
 		}
-		for at, dir := range map[string]string{protocol.SkillDir: spec.SkillDir, protocol.Workspace: spec.Workspace} {
+		for at, dir := range map[string]string{protocol.SkillDir: spec.SkillDir, protocol.Workspace: spec.Workspace, sandbox.LibraryDir: spec.Library} {
 			if rest, bound := strings.CutPrefix(clean, at+"/"); bound {
 				return name, dir != "" && inLayers([]string{dir}, rest)
 			}

@@ -2,6 +2,7 @@ package docker_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -211,6 +212,28 @@ func TestThreadsAreThereBeforeTheProgram(t *testing.T) {
 		result := run(t, backend, sandbox.Spec{Shell: `awk '$1 == "Threads:" { exit $2 < 10 }' /proc/1/status || grep Threads: /proc/1/status`})
 		if len(result.Stdout.Data) > 0 || result.ExitCode != 0 {
 			t.Errorf("threads of the first process: %q, %q", result.Stdout.Data, result.Stderr.Data)
+		}
+	}
+}
+
+// Where there is no memory left the kernel kills programs first, then what is in
+// reserve for the time after them, and the first process last. A program may kill
+// the reserve, and ends as others do.
+func TestFirstProcessIsKilledLast(t *testing.T) {
+	t.Parallel()
+	// The first process has the program's own score until it knows that the program
+	// was started.
+	const scores = `until [ "$(cat /proc/1/oom_score_adj)" -lt "$(cat /proc/$$/oom_score_adj)" ]; do :; done
+		for each in $(grep -lx entry /proc/[0-9]*/comm) /proc/$$/comm; do cat "${each%comm}oom_score_adj"; done; kill -KILL -1; echo went on`
+	for name, backend := range map[string]sandbox.Backend{"binds": shared(t), "copies": sharedCopying(t)} {
+		result := run(t, backend, sandbox.Spec{Shell: scores})
+		var first, reserve, program int
+		var went string
+		if _, err := fmt.Sscanf(string(result.Stdout.Data), "%d\n%d\n%d\n%s", &first, &reserve, &program, &went); err != nil {
+			t.Errorf("%s: %v: %q, %q", name, err, result.Stdout.Data, result.Stderr.Data)
+		}
+		if first >= reserve || reserve >= program || went != "went" || result.ExitCode != 0 || len(result.LeftBehind) > 0 {
+			t.Errorf("%s: scores %d, %d and %d; %q, %+v", name, first, reserve, program, result.Stdout.Data, result)
 		}
 	}
 }

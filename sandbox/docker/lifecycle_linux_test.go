@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -100,16 +102,30 @@ func serve(workspace string) error {
 	if err := os.MkdirAll(private, 0o700); err != nil {
 		return err
 	}
-	// Once, so that there is a warm container too.
-	if _, err := backend.Run(ctx, sandbox.Spec{Shell: "true", Workspace: workspace, Private: private}); err != nil {
+	// Several at once, so that there are several warm containers too.
+	var burst errgroup.Group
+	for range 3 {
+		burst.Go(func() error {
+			_, err := backend.Run(ctx, sandbox.Spec{Shell: "sleep 0.3", Workspace: workspace, Private: private})
+			return err
+		})
+	}
+	if err := burst.Wait(); err != nil {
 		return err
 	}
 	backend.AwaitWarm()
+	waiting := backend.Waiting()
 	_, err = backend.Run(ctx, sandbox.Spec{
 		Shell:     "trap '' HUP INT TERM; setsid sleep 1000 & echo running; wait; sleep 1000",
 		Stdin:     make([]byte, 1<<20), // never read
 		Workspace: workspace, Private: private,
-		Progress: func(string) { backend.AwaitWarm(); fmt.Println(backend.Session()) },
+		Progress: func(string) {
+			for backend.Waiting() < waiting { // until another is to take the place of this one
+				time.Sleep(time.Millisecond)
+			}
+			backend.AwaitWarm()
+			fmt.Println(backend.Session())
+		},
 	})
 	return err
 }
@@ -286,11 +302,10 @@ func TestFilesAreCopiedWhereTheyCannotBeShared(t *testing.T) {
 func TestCloseLeavesNothing(t *testing.T) {
 	t.Parallel()
 	backend := openWith(t, docker.Options{})
-	workspace := t.TempDir()
-	run(t, backend, sandbox.Spec{Shell: "true", Workspace: workspace})
+	runAtOnce(t, backend, 3, sandbox.Spec{Workspace: t.TempDir(), SkillDir: t.TempDir()})
 	backend.AwaitWarm()
-	if n := len(containers(t, backend.Session())); n == 0 {
-		t.Error("no container was started ahead")
+	if n := len(containers(t, backend.Session())); n < 2 {
+		t.Errorf("%d containers were started ahead", n)
 	}
 	if err := backend.Close(); err != nil {
 		t.Error(err)
@@ -304,7 +319,7 @@ func TestNothingIsStartedAheadForOneRun(t *testing.T) {
 	t.Parallel()
 	backend := openUntilEnd(t)
 	// The digest of a large file takes longer than the start of a container.
-	spec := sandbox.Spec{Shell: "head -c 250M /dev/zero > large", Workspace: t.TempDir()}
+	spec := sandbox.Spec{Shell: "head -c 100M /dev/zero > large", Workspace: t.TempDir()}
 	created := followCreated(t, backend)
 	for range 2 {
 		if _, err := backend.Run(t.Context(), spec); err != nil {
@@ -349,7 +364,8 @@ func followCreated(t *testing.T, backend *docker.Backend) (created func() int) {
 	}
 }
 
-// A container is started ahead for one run and never used for another.
+// A container is started ahead for one run and never used for another; where runs
+// do not come at once, one is.
 func TestContainersAreUsedOnce(t *testing.T) {
 	t.Parallel()
 	backend := openUntilEnd(t)
@@ -358,7 +374,7 @@ func TestContainersAreUsedOnce(t *testing.T) {
 		if result := run(t, backend, spec); len(result.Stdout.Data) > 0 {
 			t.Errorf("there was %q", result.Stdout.Data)
 		}
-		backend.AwaitWarm()
+		expectWaiting(t, backend, 1, 1)
 	}
 }
 
@@ -391,12 +407,12 @@ func TestLostWarmContainersAreReplaced(t *testing.T) {
 	t.Parallel()
 	backend := openUntilEnd(t)
 	spec := sandbox.Spec{Shell: "echo ran >> log; cat log", Workspace: t.TempDir(), SkillDir: t.TempDir()}
-	run(t, backend, spec)
+	runAtOnce(t, backend, 2, spec)
 	backend.AwaitWarm()
 	for _, id := range containers(t, backend.Session()) {
 		exec.Command("docker", "rm", "--force", id).Run() // it may be ending anyway
 	}
-	if got := string(run(t, backend, spec).Stdout.Data); got != "ran\nran\n" {
+	if got := string(run(t, backend, spec).Stdout.Data); got != "ran\nran\nran\n" {
 		t.Errorf("the log is %q", got)
 	}
 }
@@ -462,8 +478,10 @@ func TestProcessorTimeIsBounded(t *testing.T) {
 			Progress: func(string) {
 				for _, id := range containers(t, backend.Session()) {
 					out, err := exec.Command("docker", "inspect", "--format={{if .State.Running}}{{.HostConfig.NanoCpus}}{{end}}", id).CombinedOutput()
-					if quota = strings.TrimSpace(string(out)); err != nil || quota != want {
-						t.Errorf("with %d thousandths the quota is %s, want %s: %v", milli, quota, want, err)
+					if got := strings.TrimSpace(string(out)); err != nil || got != "" { // else it is being made, for the next run
+						if quota = got; err != nil || quota != want {
+							t.Errorf("with %d thousandths the quota is %s, want %s: %v", milli, quota, want, err)
+						}
 					}
 					exec.Command("docker", "rm", "--force", id).Run()
 				}

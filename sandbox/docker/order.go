@@ -37,6 +37,9 @@ func (b *Backend) order(spec sandbox.Spec, by sharing) (protocol.Order, error) {
 	}
 	if b.copying {
 		order.Read, order.Write = by.trees()
+		if spec.Library != "" {
+			order.Read = append([]string{sandbox.LibraryDir}, order.Read...)
+		}
 	}
 	if wire.Send(io.Discard, &order) != nil { // it is too long
 		return protocol.Order{}, process.StartFailed(syscall.E2BIG)

@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/skills-mcp/skills-mcp/internal/procstat"
 )
 
 // thisHost names this machine and this pid namespace: a server that itself is
@@ -36,20 +37,18 @@ func processName(pid int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	// The name before the last parenthesis may hold anything; the start time
-	// is field 22, the first one behind it field 3.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+	stat, ok := procstat.Parse(text)
+	if !ok || stat.Dead() {
 		return "", nil
 	}
-	return fmt.Sprintf("%s/%d/%s", strings.TrimSpace(string(boot)), pid, fields[19]), nil
+	return fmt.Sprintf("%s/%d/%s", strings.TrimSpace(string(boot)), pid, stat.Started), nil
 }
 
 // isGone reports whether the process of that name is known to be gone.

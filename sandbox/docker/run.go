@@ -24,7 +24,7 @@ func (b *Backend) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, e
 			return nil, err
 		}
 		by := b.sharingOf(ctx, spec)
-		by.covered = len(spec.Show) > 0 && b.mountsOverlays(ctx)
+		by.covered = len(spec.Show)+len(libraryOf(spec)) > 0 && b.mountsOverlays(ctx)
 		_, err := b.order(spec, by)
 		return func(ctx context.Context, streams *process.Streams) (process.Tree, error) {
 			for {
@@ -87,6 +87,7 @@ func (b *Backend) startProgram(ctx context.Context, spec sandbox.Spec, of templa
 			return nil, err
 		}
 		if x.started(ctx) {
+			b.pool.follow(c)
 			return x, x.connect(streams)
 		}
 		x.abandon()

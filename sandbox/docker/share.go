@@ -58,7 +58,8 @@ const (
 // sharing says what becomes of the shares of a run.
 type sharing struct {
 	way way
-	// covered reports that directories of [sandbox.Spec.Show] are shown by overlays.
+	// covered reports that directories of [sandbox.Spec.Show] and Library are shown
+	// by overlays.
 	covered bool
 	shares  []sandbox.Share // as they were given
 	shared  []sandbox.Shared
@@ -130,7 +131,8 @@ const pageBytes = 4 << 10
 // treeBounds are those of each of a run's copies in a container, where they are in
 // memory: half of it for their bytes, and half for what is left of their pages.
 func treeBounds(spec sandbox.Spec) (entries int, bytes int64) {
-	bytes = engine.TreesBytes(spec.Limits.MemoryBytes) / int64(len(spec.Shares)) / 2
+	trees := len(spec.Shares) + len(libraryOf(spec))
+	bytes = engine.TreesBytes(spec.Limits.MemoryBytes) / int64(trees) / 2
 	return int(bytes / pageBytes), bytes
 }
 

@@ -296,11 +296,22 @@ func TestSharesInTheWay(t *testing.T) {
 	t.Parallel()
 	backend := shared(t)
 	dir := t.TempDir()
-	for _, path := range []string{"/usr", "/usr/local/lib/skills-mcp", "/etc", "/etc/x", "/tmp", "/home", "/workspace", "/workspace/x", "/private/home", "/proc/1", "/dev/shm"} {
-		share := sandbox.Share{Path: path, Layers: []string{dir}, Access: sandbox.AccessRead}
-		result := run(t, backend, sandbox.Spec{Shell: `echo "${PROJECT-none}"; pwd`, Shares: []sandbox.Share{share}, Project: true})
-		if got := result.Shared[0]; got.Access != sandbox.AccessOff || got.Reason == "" || string(result.Stdout.Data) != "none\n/workspace\n" {
-			t.Errorf("%s is shared: %+v, %q", path, got, result.Stdout.Data)
+	for _, paths := range [][]string{ // none below another
+		{"/usr", "/etc", "/tmp", "/home", "/workspace", "/private/home", "/proc/1", "/dev/shm"},
+		{"/usr/local/lib/skills-mcp", "/etc/x", "/workspace/x"},
+	} {
+		spec := sandbox.Spec{Shell: `echo "${PROJECT-none}"; pwd`, Project: true}
+		for _, path := range paths {
+			spec.Shares = append(spec.Shares, sandbox.Share{Path: path, Layers: []string{dir}, Access: sandbox.AccessRead})
+		}
+		result := run(t, backend, spec)
+		if len(result.Shared) != len(paths) || string(result.Stdout.Data) != "none\n/workspace\n" {
+			t.Errorf("shared are %+v, and a program says %q", result.Shared, result.Stdout.Data)
+		}
+		for i, got := range result.Shared {
+			if got.Access != sandbox.AccessOff || got.Reason == "" {
+				t.Errorf("%s is shared: %+v", paths[i], got)
+			}
 		}
 	}
 }

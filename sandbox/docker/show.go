@@ -28,14 +28,26 @@ func (b *Backend) checkShow(spec sandbox.Spec) error {
 // be, by an overlay, whose files are the run's own: locks on them are none on the
 // others, and who listens at a socket or a pipe there is not reached.
 func show(spec sandbox.Spec, by sharing, user string) (covers []overlay, binds []engine.Bind) {
+	shown := libraryOf(spec)
 	for _, name := range spec.Show {
-		if info, err := os.Stat(name); by.covered && err == nil && info.IsDir() {
-			covers = append(covers, overlay{target: name, layers: []string{name}, user: user})
+		shown = append(shown, engine.Bind{Source: name, Target: name, ReadOnly: true})
+	}
+	for _, bind := range shown {
+		if info, err := os.Stat(bind.Source); by.covered && err == nil && info.IsDir() {
+			covers = append(covers, overlay{target: bind.Target, layers: []string{bind.Source}, user: user})
 			continue
 		}
-		binds = append(binds, engine.Bind{Source: name, Target: name, ReadOnly: true})
+		binds = append(binds, bind)
 	}
 	return covers, binds
+}
+
+// libraryOf returns the directory of all skills of a run, if it has one.
+func libraryOf(spec sandbox.Spec) []engine.Bind {
+	if spec.Library == "" {
+		return nil
+	}
+	return []engine.Bind{{Source: spec.Library, Target: sandbox.LibraryDir, ReadOnly: true}}
 }
 
 // showsProgram reports whether a program is in what is shown, by its path, and

@@ -5,14 +5,19 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 )
+
+// unavailable is the error for what keeps programs from being run in an image.
+func unavailable(err error, image string) error {
+	return fmt.Errorf("%w: %w (%s)", sandbox.ErrUnavailable, err, hint(err, image))
+}
 
 // hint says in a sentence what is missing and what fixes it. It names no host
 // path.
 func hint(err error, image string) string {
 	noRuntime := new(engine.NoRuntimeError)
-	const build = `run "make image" in skills-mcp's source directory`
 	switch {
 	case errors.Is(err, engine.ErrElsewhere):
 		return "Say --sandbox=docker to have files of skills and workspaces copied to the engine's machine, and programs run there."
@@ -28,10 +33,12 @@ func hint(err error, image string) string {
 			noRuntime.Name, strings.Join(noRuntime.There, ", "))
 	case errors.Is(err, engine.ErrPodmanRuntime):
 		return `Leave out --docker-runtime, and start Podman's service with "podman --runtime NAME system service" instead.`
+	case errors.Is(err, engine.ErrNoImage) && image != DefaultImage:
+		return fmt.Sprintf(`The engine has no image %s: build or pull that, or have "skills-mcp image build" build %s and leave out --docker-image.`, image, DefaultImage)
 	case errors.Is(err, engine.ErrNoImage):
-		return fmt.Sprintf("There is no image %s on this machine: %s, or name another one with --docker-image.", image, build)
+		return fmt.Sprintf(`The engine has no image %s: "skills-mcp image build" builds it, or name another one with --docker-image.`, image)
 	case errors.Is(err, errForeignImage):
-		return fmt.Sprintf("The image %s has not this version's entry program: %s, and base images of your own on %s.", image, build, DefaultImage)
+		return fmt.Sprintf(`The image %s has not this version's entry program: "skills-mcp image build" builds %s again, on which images of your own are to be based.`, image, DefaultImage)
 	case errors.Is(err, engine.ErrUnbounded):
 		return `The engine lacks control groups for memory or processes. The kernel's boot parameters enable them; a rootless engine needs those of version 2, and to be started by its user's systemd, which "loginctl enable-linger" keeps running.`
 	}

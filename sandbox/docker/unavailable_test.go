@@ -46,8 +46,8 @@ func TestEngineThatCannotBeUsed(t *testing.T) {
 func TestImageThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	shared(t) // skips where there is no engine
-	expectUnavailable(t, docker.Options{Image: "skills-mcp/no-such-image:none"}, `"make image"`)
-	expectUnavailable(t, docker.Options{Image: "skills-mcp/rootfs:latest"}, "entry program")
+	expectUnavailable(t, docker.Options{Image: "skills-mcp/no-such-image:none"}, `"skills-mcp image build"`)
+	expectUnavailable(t, docker.Options{Image: "skills-mcp/rootfs:slim"}, "entry program")
 }
 
 func TestRuntimeThatIsNotThere(t *testing.T) {

@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -134,6 +135,9 @@ func (s *Session) filterResponse(response *http.Response, library *goproxy.Proxy
 	if response == nil || response.StatusCode == http.StatusSwitchingProtocols && !isWebSocket(response.Header) {
 		rule, _ := hosts.New(exchange.scheme, exchange.host, exchange.port)
 		refused := s.failed(rule, library.Error)
+		if _, unsent := errors.AsType[*refusal](library.Error); unsent {
+			s.ledger.withdraw(rule.Name(), rule.Port())
+		}
 		if library.Req.Context().Err() == nil { // else the program has gone
 			s.refuse(refused, shownRequest(library.Req))
 		}

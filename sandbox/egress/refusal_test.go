@@ -62,6 +62,27 @@ func TestRefusalsSaySo(t *testing.T) {
 	}
 }
 
+// TestUnsentRequests: what is granted and leads to no connection was not let through,
+// with TLS or without.
+func TestUnsentRequests(t *testing.T) {
+	t.Parallel()
+	resolver := &names{}
+	resolver.set("api.test", "10.0.0.1")
+	s := openAlone(t, resolver, egress.Grant{Rules: rules(t, "http://api.test", "api.test", "http://none.test")})
+	program := client(t, s.address, nil)
+	for _, url := range []string{"http://api.test", "https://api.test", "http://none.test"} {
+		get(t, program, url)
+	}
+	want := egress.Usage{Hosts: []egress.HostUsage{
+		{Host: "api.test", Port: 80, Refused: 1, Reason: egress.PrivateHost},
+		{Host: "api.test", Port: 443, Refused: 1, Reason: egress.PrivateHost},
+		{Host: "none.test", Port: 80, Refused: 1, Reason: egress.Unreachable},
+	}}
+	if diff := cmp.Diff(want, s.Usage(), cmp.Comparer(func(a, b hosts.Rule) bool { return a == b })); diff != "" {
+		t.Errorf("usage (-want +got):\n%s", diff)
+	}
+}
+
 // TestNamesInCommands: a skill chooses its name, and the user pastes the command.
 func TestNamesInCommands(t *testing.T) {
 	t.Parallel()

@@ -52,6 +52,16 @@ func (l *ledger) allow(host string, port int) *entry {
 	return found
 }
 
+// withdraw takes back that a request was counted as let through, where there was no
+// connection on which it could be sent.
+func (l *ledger) withdraw(host string, port int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if found := l.entries[hostPort{host, port}]; found != nil && found.requests > 0 {
+		found.requests--
+	}
+}
+
 // at returns where the bytes of a host are counted.
 func (l *ledger) at(host string, port int) *entry {
 	l.mu.Lock()

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/sandbox/host/internal/child"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 )
 
@@ -14,10 +15,15 @@ import (
 // something that is no process of the run any more.
 const pipeDelay = time.Second
 
-// command returns what starts a program without a supervisor.
-func (p program) command(s *process.Streams) *exec.Cmd {
+// starter starts programs.
+type starter struct{}
+
+func (starter) close() {}
+
+// commandOf returns what starts a program without a supervisor.
+func commandOf(what child.Order, s *process.Streams) *exec.Cmd {
 	command := &exec.Cmd{
-		Path: p.Argv[0], Args: p.Argv, Env: p.Env, Dir: p.Dir,
+		Path: what.Argv[0], Args: what.Argv, Env: what.Env, Dir: what.Dir,
 		Stdout: s.Stdout, Stderr: s.Stderr, WaitDelay: pipeDelay,
 	}
 	if s.Stdin != nil {

@@ -9,11 +9,12 @@
 //     ends, and its result comes soon after, whatever the program does.
 //   - On Linux no process of a run outlives it, however it detached itself,
 //     nor does one outlive the server, even when that is killed: every run
-//     has a supervisor, a process that inherits all orphans of the run. What
-//     gets away is a process started by someone else for the program (by
-//     systemd or an engine it talks to), one of another user (as after sudo),
-//     and all of them where the program kills the supervisor, which is its
-//     parent and belongs to the same user.
+//     has a supervisor, a process that inherits all orphans of the run. It is
+//     started while the run before goes on, and waits. What gets away is a
+//     process started by someone else for the program (by systemd or an
+//     engine it talks to), one of another user (as after sudo), and all of
+//     them where the program kills the supervisor, which is its parent and
+//     belongs to the same user.
 //   - On macOS and other Unix systems the process group dies; a process that
 //     makes a session or group of its own gets away.
 //   - On Windows the job object dies; a process started in the first moment,
@@ -44,8 +45,9 @@ type Options struct {
 
 // Backend is a [sandbox.Backend] that isolates nothing.
 type Backend struct {
-	runner *process.Runner
-	path   process.SearchPath
+	runner  *process.Runner
+	path    process.SearchPath
+	starter starter
 }
 
 var _ sandbox.Backend = (*Backend)(nil)
@@ -78,5 +80,6 @@ func (b *Backend) Info() sandbox.Info { return b.runner.Info() }
 // Close kills what runs and returns when it is gone.
 func (b *Backend) Close() error {
 	b.runner.Close()
+	b.starter.close()
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/sandbox/host/internal/child"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 )
@@ -21,12 +22,12 @@ type tree struct {
 	killed  atomic.Bool
 }
 
-func prepare() error { return closeOnExec("/dev/fd") }
+func prepare() error { return child.CloseOnExec("/dev/fd") }
 
 // start starts a program in a session of its own. Errors are of type
 // [sandbox.SetupError].
-func start(what program, s *process.Streams) (process.Tree, error) {
-	command := what.command(s)
+func (starter) start(what child.Order, s *process.Streams) (process.Tree, error) {
+	command := commandOf(what, s)
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := command.Start(); err != nil {
 		return nil, process.StartFailed(err)

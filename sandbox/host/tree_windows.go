@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"github.com/skills-mcp/skills-mcp/sandbox/host/internal/child"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/process"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
 )
@@ -31,12 +32,12 @@ func prepare() error { return nil }
 
 // start starts a program and puts it into a job object. Errors are of type
 // [sandbox.SetupError].
-func start(what program, s *process.Streams) (process.Tree, error) {
+func (starter) start(what child.Order, s *process.Streams) (process.Tree, error) {
 	job, err := newJob()
 	if err != nil {
 		return nil, process.StartFailed(err)
 	}
-	command := what.command(s)
+	command := commandOf(what, s)
 	if err := command.Start(); err != nil {
 		windows.CloseHandle(job)
 		return nil, process.StartFailed(err)

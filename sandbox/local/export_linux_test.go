@@ -31,7 +31,29 @@ func (b *Backend) DropWarm() {
 	b.AwaitWarm()
 }
 
-// Spare returns the process id of the warm jail process's supervisor, or 0.
+// Unready has the warm jail process be one that is still being made, until ready is
+// called. Claimed reports whether a run waits for it.
+func (b *Backend) Unready() (claimed func() bool, ready func()) {
+	b.AwaitWarm()
+	w := b.warm
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	made := w.ready
+	pending := &pendingProcess{bounds: made.bounds, done: make(chan struct{})}
+	w.ready, w.pending = nil, pending
+	claimed = func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return pending.claimed
+	}
+	return claimed, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.finish(pending, made)
+	}
+}
+
+// WarmPID returns the process id of the warm jail process's supervisor, or 0.
 func (b *Backend) WarmPID() int {
 	b.AwaitWarm()
 	b.warm.mu.Lock()

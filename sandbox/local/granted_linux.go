@@ -19,6 +19,9 @@ var proxyPort = int(netip.MustParseAddrPort(sandbox.ProxyAddress).Port())
 // checkGranted refuses what a run is to be shown and cannot be. Errors are of type
 // [sandbox.SetupError].
 func (s *system) checkGranted(spec sandbox.Spec) error {
+	if spec.Library != "" && s.layout.takes(sandbox.LibraryDir) {
+		return process.RefusedLibrary("something of this machine that programs see is there")
+	}
 	for _, name := range spec.Show {
 		switch {
 		case s.tier == Full && s.layout.isInTheWay(name) && !s.layout.holds(name):
@@ -44,7 +47,19 @@ func (l *layout) grantedMounts(spec sandbox.Spec) (mounts []jail.Mount) {
 			mounts = append(mounts, jail.Mount{Source: name, Target: l.place(name), Dir: isDir(name), Single: true})
 		}
 	}
+	if spec.Library != "" {
+		mounts = append(mounts, jail.Mount{Source: spec.Library, Target: sandbox.LibraryDir, Dir: true, Single: true})
+	}
 	return mounts
+}
+
+// takes reports whether something that all programs see is at a path, above or
+// below.
+func (l *layout) takes(name string) bool {
+	meets := func(other string) bool { return pathname.Within(name, other) || pathname.Within(other, name) }
+	at := func(m jail.Mount) bool { return meets(m.Target) }
+	return slices.ContainsFunc(l.mounts, at) || slices.ContainsFunc(l.shared, at) ||
+		slices.ContainsFunc(l.links, func(link jail.Link) bool { return meets(link.Path) })
 }
 
 // lookGranted finds a program by a path in what a run is shown. It may be a link

@@ -12,7 +12,7 @@ import (
 func (s *system) info() sandbox.Info {
 	info := sandbox.Info{Backend: "local", Tier: string(s.tier)}
 	if s.tier == Full {
-		info.SkillDir, info.Workspace, info.Egress = skillDir, workspace, true
+		info.SkillDir, info.Workspace, info.Library, info.Egress = skillDir, workspace, sandbox.LibraryDir, true
 		info.Notice = "Programs are isolated by kernel namespaces, Landlock and seccomp: they see the system's programs, " +
 			"the skill (read-only), the workspace and what the user shares, and have no network but a loopback interface of their own and the hosts that the user grants."
 	} else {

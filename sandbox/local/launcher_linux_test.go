@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
+	"github.com/skills-mcp/skills-mcp/internal/testprocess"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 )
@@ -49,6 +50,16 @@ func TestLauncherHoldsNothing(t *testing.T) {
 		t.Errorf("it is in %s with the environment %q, %v", dir, environ, err)
 	}
 	asNobodyToo(t)
+}
+
+// What is the launcher's way to sleep is not that of programs.
+func TestTimerSlack(t *testing.T) {
+	t.Parallel()
+	backend := opener(local.Full)(t)
+	t.Cleanup(func() { backend.Close() })
+	if got := say(t, backend, sandbox.Spec{Shell: "cat /proc/self/timerslack_ns"}); got != "50000\n" {
+		t.Errorf("sleeps of programs take up to %s nanoseconds longer", got)
+	}
 }
 
 // Anything may kill what starts jail processes. In the tier full that is the end of
@@ -97,8 +108,8 @@ func TestLauncherIsReplaced(t *testing.T) {
 		if err := backend.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := unix.Kill(again, 0); err != unix.ESRCH {
-			t.Errorf("%s: it is there after Close: %v", tier, err)
+		if testprocess.Alive(again) {
+			t.Errorf("%s: it is there after Close", tier)
 		}
 	}
 	asNobodyToo(t)

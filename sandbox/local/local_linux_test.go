@@ -28,7 +28,7 @@ func opener(tier local.Tier) func(testing.TB) sandbox.Backend {
 }
 
 // core are the cases to which it matters whose processes they are.
-var core = []string{"exit-", "stdin-given", "artifacts-new", "owners-", "survivors-at-exit-", "survivors-at-cancel-daemon", "timeout", "hog-", "quota-bytes", "grant-show", "grant-egress"}
+var core = []string{"exit-", "stdin-given", "artifacts-new", "owners-", "survivors-at-exit-", "survivors-at-cancel-daemon", "timeout", "hog-", "quota-bytes", "grant-show", "grant-egress", "library"}
 
 // As an ordinary user less is tried of what was tried as root.
 func TestContractFull(t *testing.T) {

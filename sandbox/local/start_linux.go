@@ -85,7 +85,7 @@ func (s *system) orders(spec sandbox.Spec, shares shares) (jail.Orders, error) {
 
 // lookup returns the [command.Lookup] of a run: what is found must be visible.
 func (s *system) lookup(spec sandbox.Spec, at command.Dirs, shares shares) command.Lookup {
-	own := [][2]string{{at.Skill, spec.SkillDir}, {at.Workspace, spec.Workspace}, {filepath.Dir(at.Home), scratch.Owned(spec)}}
+	own := [][2]string{{at.Skill, spec.SkillDir}, {at.Workspace, spec.Workspace}, {filepath.Dir(at.Home), scratch.Owned(spec)}, {sandbox.LibraryDir, spec.Library}}
 	return func(name string) (string, bool) {
 		if strings.Contains(name, "/") && !filepath.IsAbs(name) {
 			name = filepath.Join(at.Start(spec), name)

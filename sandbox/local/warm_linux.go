@@ -21,8 +21,16 @@ type warm struct {
 	mu      sync.Mutex
 	closed  bool
 	ready   *warmProcess
-	pending bool           // one is being made
-	work    sync.WaitGroup // of making and dismissing
+	pending *pendingProcess // nil where none is being made
+	work    sync.WaitGroup  // of making and dismissing
+}
+
+// pendingProcess is a jail process that is being made.
+type pendingProcess struct {
+	bounds  [3]int64
+	claimed bool          // a run waits for it
+	done    chan struct{} // closed when made is there, or nil
+	made    *warmProcess
 }
 
 // warmProcess is a jail process that waits, and what it was made for.
@@ -39,12 +47,16 @@ func boundsOf(limits sandbox.Limits) [3]int64 {
 	return [3]int64{limits.MemoryBytes, int64(limits.Processes), int64(limits.MilliCPUs)}
 }
 
-// take returns a jail process for a run, and reports whether it was ready.
+// take returns a jail process for a run, and reports whether it was ready. One that
+// is being made will be sooner than another.
 func (w *warm) take(spec sandbox.Spec) (p *jailProcess, ready bool, err error) {
-	found := w.remove()
+	found, pending := w.remove(boundsOf(spec.Limits))
+	if pending != nil {
+		<-pending.done
+		found = pending.made
+	}
 	if found != nil && found.bounds == boundsOf(spec.Limits) && !found.snapshot.changed(spec) {
-		found.expiry.Stop()
-		found.snapshot.close()
+		found.release()
 		return found.jailProcess, true, nil
 	}
 	if found != nil {
@@ -54,33 +66,53 @@ func (w *warm) take(spec sandbox.Spec) (p *jailProcess, ready bool, err error) {
 	return p, false, err
 }
 
-// remove takes out what is ready, or returns nil.
-func (w *warm) remove() *warmProcess {
+// remove takes out what is ready, if anything, else what is being made with such
+// bounds and nobody waits for.
+func (w *warm) remove(bounds [3]int64) (*warmProcess, *pendingProcess) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	found := w.ready
-	w.ready = nil
-	return found
+	if found := w.ready; found != nil {
+		w.ready = nil
+		return found, nil
+	}
+	if w.pending == nil || w.pending.claimed || w.pending.bounds != bounds {
+		return nil, nil
+	}
+	w.pending.claimed = true
+	return nil, w.pending
 }
 
 // prepare makes the next jail process ready, in the background.
 func (w *warm) prepare(limits sandbox.Limits) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closed || w.ready != nil || w.pending {
+	if w.closed || w.ready != nil || w.pending != nil {
 		return
 	}
-	w.pending = true
+	pending := &pendingProcess{bounds: boundsOf(limits), done: make(chan struct{})}
+	w.pending = pending
 	w.work.Go(func() {
 		made, err := w.make(limits)
+		if err != nil {
+			made = nil // the next run will say why
+		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.pending = false
-		if err == nil { // else the next run will say why
-			w.ready = made
-			made.expiry = time.AfterFunc(warmLife, func() { w.expire(made) })
-		}
+		w.finish(pending, made)
 	})
+}
+
+// finish has a jail process be ready, or gives it to the run that waits for it. The
+// lock is held.
+func (w *warm) finish(pending *pendingProcess, made *warmProcess) {
+	w.pending = nil
+	if pending.claimed || made == nil {
+		pending.made = made
+	} else {
+		w.ready = made
+		made.expiry = time.AfterFunc(warmLife, func() { w.expire(made) })
+	}
+	close(pending.done)
 }
 
 func (w *warm) make(limits sandbox.Limits) (*warmProcess, error) {
@@ -111,14 +143,21 @@ func (w *warm) close() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.work.Wait()
-	if last := w.remove(); last != nil {
+	w.work.Wait() // nothing is being made then
+	if last, _ := w.remove([3]int64{}); last != nil {
 		last.dismiss()
 	}
 }
 
-func (p *warmProcess) dismiss() {
-	p.expiry.Stop()
+// release lets go of what is for one that waits.
+func (p *warmProcess) release() {
+	if p.expiry != nil { // else a run has waited for it
+		p.expiry.Stop()
+	}
 	p.snapshot.close()
+}
+
+func (p *warmProcess) dismiss() {
+	p.release()
 	p.jailProcess.dismiss()
 }

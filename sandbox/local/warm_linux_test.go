@@ -3,6 +3,7 @@
 package local_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/testprocess"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
 )
@@ -70,6 +72,33 @@ func TestSparesAreUsedOnce(t *testing.T) {
 	asNobodyToo(t)
 }
 
+// A run waits for the jail process that is being made, and a second one does not.
+func TestRunsTakeWhatIsBeingMade(t *testing.T) {
+	t.Parallel()
+	backend := openTier(t, local.Restricted)
+	pid := backend.WarmPID()
+	claimed, ready := backend.Unready()
+	supervisorOf := sandbox.Spec{Shell: "echo $PPID", Workspace: t.TempDir()}
+	first := make(chan string)
+	go func() {
+		result, err := backend.Run(t.Context(), supervisorOf)
+		first <- fmt.Sprint(string(result.Stdout.Data), err)
+	}()
+	awaitNoError(t, func() error {
+		if !claimed() {
+			return errors.New("the run does not wait")
+		}
+		return nil
+	})
+	if got := say(t, backend, supervisorOf); got == fmt.Sprintln(pid) {
+		t.Error("two runs had one jail process")
+	}
+	ready()
+	if got, want := <-first, fmt.Sprint(fmt.Sprintln(pid), nil); got != want {
+		t.Errorf("the run that waited was below %q, want %q", got, want)
+	}
+}
+
 // Anything may kill a jail process that waits.
 func TestLostSparesAreReplaced(t *testing.T) {
 	t.Parallel()
@@ -101,8 +130,8 @@ func TestSparesForOtherLimitsAreNotUsed(t *testing.T) {
 		t.Errorf("ended as %q: %v", result.Status, err)
 	}
 	backend.AwaitWarm()
-	if err := unix.Kill(warm, 0); err != unix.ESRCH {
-		t.Errorf("the jail process that does not fit is there still: %v", err)
+	if testprocess.Alive(warm) {
+		t.Error("the jail process that does not fit is there still")
 	}
 }
 
@@ -114,8 +143,8 @@ func TestCloseEndsSpares(t *testing.T) {
 		if err := backend.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := unix.Kill(warm, 0); err != unix.ESRCH {
-			t.Errorf("the jail process is there after Close: %v", err)
+		if testprocess.Alive(warm) {
+			t.Error("the jail process is there after Close")
 		}
 	}
 }

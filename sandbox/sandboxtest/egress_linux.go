@@ -153,7 +153,7 @@ func testEgressAlone(t *testing.T, f *fixture) {
 func listeners(t *testing.T) (addresses []string) {
 	t.Helper()
 	for _, network := range []string{"tcp4", "tcp6", "udp4", "udp6", "unix"} {
-		address := map[string]string{"tcp4": "127.0.0.1:0", "tcp6": "[::1]:0", "udp4": "127.0.0.1:0", "udp6": "[::1]:0", "unix": "@" + t.Name()}[network]
+		address := map[string]string{"tcp4": "127.0.0.1:0", "tcp6": "[::1]:0", "udp4": "127.0.0.1:0", "udp6": "[::1]:0", "unix": fmt.Sprint("@", t.Name(), os.Getpid())}[network]
 		var opened interface {
 			io.Closer
 		}

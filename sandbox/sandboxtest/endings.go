@@ -19,7 +19,7 @@ func endings() []contract {
 }
 
 func testExitCodes(t *testing.T, f *fixture) {
-	codes := []int{0, 1, 42, 125, 126, 127, 128, 137, 143, 255}
+	codes := some(f, []int{0, 137, 255, 1, 42, 125, 126, 127, 128, 143})
 	if testenv.All(t) {
 		codes = append(codes, 2, 3, 64, 100, 124, 129, 130, 139, 200, 254)
 	}
@@ -31,7 +31,7 @@ func testExitCodes(t *testing.T, f *fixture) {
 }
 
 func testSignals(t *testing.T, f *fixture) {
-	for _, name := range []string{"HUP", "INT", "QUIT", "ABRT", "KILL", "SEGV", "PIPE", "TERM", "USR1"} {
+	for _, name := range some(f, []string{"KILL", "SEGV", "TERM", "HUP", "INT", "QUIT", "ABRT", "PIPE", "USR1"}) {
 		result := f.run(t, sandbox.Spec{Argv: []string{"sh", "-c", "kill -" + name + " $$; sleep 1000"}})
 		if result.Status != sandbox.Signaled || result.Signal != "SIG"+name || result.ExitCode != -1 {
 			t.Errorf("after %s: %q, signal %q, exit code %d", name, result.Status, result.Signal, result.ExitCode)

@@ -99,15 +99,15 @@ func testShowReadOnly(t *testing.T, f *fixture) {
 
 func testShowAttributes(t *testing.T, f *fixture) {
 	dir := environment(t)
-	for _, change := range []string{"chmod 700", "touch -d 2000-01-01"} {
-		for _, name := range []string{"lib/data", "lib", ""} {
-			result := f.run(t, sandbox.Spec{
-				Show: []string{dir}, Shell: change + ` "$SHOWN/$NAME"`, Env: map[string]string{"SHOWN": dir, "NAME": name},
-			})
-			if result.Status != sandbox.Exited || result.ExitCode == 0 {
-				t.Errorf("%s of %q ends as %s, exit code %d", change, name, result.Status, result.ExitCode)
-			}
-		}
+	out := f.succeed(t, sandbox.Spec{
+		Show: []string{dir}, Env: map[string]string{"SHOWN": dir},
+		Shell: `for name in lib/data lib ""; do
+			chmod 700 "$SHOWN/$name" 2> /dev/null && echo "mode of $name"
+			touch -d 2000-01-01 "$SHOWN/$name" 2> /dev/null && echo "times of $name"
+		done; echo tried`,
+	})
+	if out != "tried\n" {
+		t.Errorf("programs can change %q", out)
 	}
 }
 
@@ -187,12 +187,10 @@ func testPath(t *testing.T, f *fixture) {
 		spec sandbox.Spec
 		want string
 	}{
-		{sandbox.Spec{Shell: "tool by shell"}, "tool by shell"},
-		{sandbox.Spec{Shell: `printf %s "${PATH%%:*}"`}, filepath.Join(dir, "bin")},
+		{sandbox.Spec{Shell: `tool by shell; env tool "by env"; printf %s "${PATH%%:*}"`}, "tool by shell\ntool by env\n" + filepath.Join(dir, "bin")},
 		{sandbox.Spec{Argv: []string{"tool", "by", "name"}}, "tool by name"},
 		{sandbox.Spec{Argv: []string{"link", "followed"}}, "tool followed"},
 		{sandbox.Spec{Argv: []string{filepath.Join(dir, "bin", "tool"), "by", "path"}}, "tool by path"},
-		{sandbox.Spec{Argv: []string{"env", "tool", "by env"}}, "tool by env"},
 		{sandbox.Spec{Script: "shell.sh"}, "tool by script"},
 		{sandbox.Spec{Script: "run.py"}, "own python run.py"},
 		{sandbox.Spec{Script: "env"}, "interpreter env"},

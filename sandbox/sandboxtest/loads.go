@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/procstat"
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -27,7 +27,11 @@ func loads() []contract {
 
 func testConcurrent(t *testing.T, f *fixture) {
 	var all sync.WaitGroup
-	for i := range testenv.Rounds(t, 24, 64) {
+	runs := testenv.Rounds(t, 24, 64)
+	if f.shares.Brief {
+		runs /= 2
+	}
+	for i := range runs {
 		workspace := t.TempDir()
 		all.Go(func() {
 			text := fmt.Sprintf("run %d", i)
@@ -89,7 +93,7 @@ func testLeaks(t *testing.T, f *fixture) {
 	runs(5, 50)
 	count, every := testenv.Rounds(t, 200, 1000), testenv.Rounds(t, 10, 50)
 	if time.Since(begun)/5 > slow { // as containers are
-		count, every = testenv.Rounds(t, 24, 200), testenv.Rounds(t, 4, 8)
+		count, every = testenv.Rounds(t, 12, 200), testenv.Rounds(t, 2, 8)
 	}
 	// What is prepared for the next run comes and goes, and what a run was in
 	// may be released after its end.
@@ -138,13 +142,12 @@ func listZombies(t *testing.T) (zombies []string) {
 		t.Fatal(err)
 	}
 	for _, file := range stats {
-		stat, err := os.ReadFile(file)
+		text, err := os.ReadFile(file)
 		if err != nil {
 			continue // gone meanwhile
 		}
-		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-		if len(fields) > 1 && fields[0] == "Z" && fields[1] == strconv.Itoa(os.Getpid()) {
-			zombies = append(zombies, string(stat))
+		if stat, ok := procstat.Parse(text); ok && stat.State == 'Z' && stat.Parent == os.Getpid() {
+			zombies = append(zombies, string(text))
 		}
 	}
 	return zombies

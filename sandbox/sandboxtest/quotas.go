@@ -31,14 +31,14 @@ func small() sandbox.Limits {
 }
 
 func testQuotaBytes(t *testing.T, f *fixture) {
-	for _, filler := range []string{
-		`dd if=/dev/zero of=one bs=1M count=20`,
+	for _, filler := range some(f, []string{
 		`i=0; while [ $i -lt 20 ]; do dd if=/dev/zero of=part$i bs=1M count=1; i=$((i+1)); done`,
 		`dd if=/dev/zero of="$TMPDIR/hidden" bs=1M count=20`,
+		`mkdir a && cd a && chmod 0 "$WORKSPACE" && dd if=/dev/zero of=deep bs=1M count=20`,
+		`dd if=/dev/zero of=one bs=1M count=20`,
 		`dd if=/dev/zero of="$HOME/hidden" bs=1M count=20`,
 		`mkdir -p a/b && cd a/b && dd if=/dev/zero of=deep bs=1M count=20`,
-		`mkdir a && cd a && chmod 0 "$WORKSPACE" && dd if=/dev/zero of=deep bs=1M count=20`,
-	} {
+	}) {
 		expectStatus(t, f.run(t, sandbox.Spec{Shell: filler + pause, Limits: small()}), sandbox.QuotaExceeded)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 )
@@ -43,7 +44,7 @@ type contract struct {
 }
 
 func contracts() []contract {
-	return slices.Concat(endings(), inputs(), owners(), outputs(), artifacts(), scripts(), kills(), quotas(), hogs(), grants(), loads())
+	return slices.Concat(endings(), inputs(), owners(), outputs(), artifacts(), scripts(), kills(), quotas(), hogs(), grants(), libraries(), loads())
 }
 
 // fixture is what the cases share.
@@ -61,13 +62,23 @@ func Run(t *testing.T, open func(testing.TB) sandbox.Backend, except ...Exclusio
 
 // RunSome is [Run] for the cases whose names begin with one of the prefixes.
 func RunSome(t *testing.T, open func(testing.TB) sandbox.Backend, prefixes []string, except ...Exclusion) {
+	(&fixture{open: open}).runSome(t, prefixes, except)
+}
+
+// RunBrief is [RunSome] for backends whose programs take long to start: of what is
+// tried in the same way with other values, which other backends are, it tries the
+// first few, unless all variants are asked for.
+func RunBrief(t *testing.T, open func(testing.TB) sandbox.Backend, prefixes []string, except ...Exclusion) {
+	(&fixture{open: open, shares: Shares{Brief: !testenv.All(t)}}).runSome(t, prefixes, except)
+}
+
+func (f *fixture) runSome(t *testing.T, prefixes []string, except []Exclusion) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the programs of this suite are POSIX shell scripts")
 	}
 	all := slices.DeleteFunc(contracts(), func(c contract) bool {
 		return !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(c.name, prefix) })
 	})
-	f := &fixture{open: open}
 	f.backend = f.openAnother(t)
 	f.runAll(t, all, except)
 }

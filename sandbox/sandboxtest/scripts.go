@@ -24,18 +24,19 @@ func scripts() []contract {
 
 func testInterpreters(t *testing.T, f *fixture) {
 	const positional = `echo "$0:$#:$1"` + "\n"
-	for name, content := range map[string]string{
-		"extension.sh":       positional,
-		"shebang":            "#!/bin/sh\n" + positional,
-		"shebang-env":        "#!/usr/bin/env sh\n" + positional,
-		"shebang-split":      "#!/usr/bin/env -S sh -u\n" + positional,
-		"shebang-crlf":       "#!/bin/sh\r\n" + positional,
-		"shebang-elsewhere":  "#!/no/such/directory/sh\n" + positional,
-		"shebang-wins.py":    "#!/bin/sh -e\n" + positional,
-		"shebang-assignment": "#!/usr/bin/env -S A=b sh\n" + positional,
-		"deep/ä b/in.sh":     positional,
-	} {
-		dir := skill(t, map[string]string{name: content})
+	for _, file := range some(f, []struct{ name, content string }{
+		{"deep/ä b/in.sh", positional},
+		{"shebang-elsewhere", "#!/no/such/directory/sh\n" + positional},
+		{"shebang-env", "#!/usr/bin/env sh\n" + positional},
+		{"extension.sh", positional},
+		{"shebang", "#!/bin/sh\n" + positional},
+		{"shebang-split", "#!/usr/bin/env -S sh -u\n" + positional},
+		{"shebang-crlf", "#!/bin/sh\r\n" + positional},
+		{"shebang-wins.py", "#!/bin/sh -e\n" + positional},
+		{"shebang-assignment", "#!/usr/bin/env -S A=b sh\n" + positional},
+	}) {
+		name := file.name
+		dir := skill(t, map[string]string{name: file.content})
 		result := f.run(t, sandbox.Spec{SkillDir: dir, Script: name, Args: []string{"x y"}})
 		expectExit(t, result, 0)
 		out := strings.TrimSuffix(string(result.Stdout.Data), "\n")
@@ -68,14 +69,15 @@ func testNative(t *testing.T, f *fixture) {
 func testPython(t *testing.T, f *fixture) {
 	requirePython(t, f)
 	const program = "import sys; print('größe', sys.argv[1:], flush=True); sys.exit(7)\n"
-	for name, content := range map[string]string{
-		"run.py":          program,
-		"run":             "#!/usr/bin/env python3\n" + program,
-		"unbuffered":      "#!/usr/bin/env -S python3 -u\n" + program,
-		"old-name":        "#!/usr/bin/python\n" + program,
-		"bom-and-crlf.py": "\ufeff#!/usr/bin/env python3\r\n" + program,
-	} {
-		dir := skill(t, map[string]string{name: content})
+	for _, file := range some(f, []struct{ name, content string }{
+		{"run.py", program},
+		{"old-name", "#!/usr/bin/python\n" + program},
+		{"run", "#!/usr/bin/env python3\n" + program},
+		{"unbuffered", "#!/usr/bin/env -S python3 -u\n" + program},
+		{"bom-and-crlf.py", "\ufeff#!/usr/bin/env python3\r\n" + program},
+	}) {
+		name := file.name
+		dir := skill(t, map[string]string{name: file.content})
 		result := f.run(t, sandbox.Spec{SkillDir: dir, Script: name, Args: []string{"a b"}})
 		expectExit(t, result, 7)
 		if want := "größe ['a b']\n"; string(result.Stdout.Data) != want {

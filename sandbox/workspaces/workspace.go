@@ -197,6 +197,16 @@ func (w *Store) Get(handle string) (Workspace, error) {
 	return Workspace{}, ErrUnknown
 }
 
+// Remove removes the workspace of a handle, if there is one, leased or not: what
+// runs in it has ended. It counts as expired.
+func (w *Store) Remove(handle string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, ok := w.live[handle]; ok {
+		w.remove(handle)
+	}
+}
+
 // Len returns how many workspaces there are.
 func (w *Store) Len() int {
 	w.mu.Lock()

@@ -239,6 +239,23 @@ func TestWorkspacesAreShared(t *testing.T) {
 	}
 }
 
+func TestWorkspacesRemove(t *testing.T) {
+	t.Parallel()
+	all, _ := newWorkspaces(t, 0)
+	workspace, other := create(t, all), create(t, all)
+	all.Remove(workspace.Handle)
+	all.Remove(workspace.Handle)
+	all.Remove("ws-unknown")
+	if _, err := all.Get(workspace.Handle); !errors.Is(err, workspaces.ErrExpired) {
+		t.Errorf("Get: %v", err)
+	}
+	awaitGone(t, workspace.Dir)
+	awaitGone(t, workspace.Private)
+	if _, err := all.Get(other.Handle); err != nil || !exists(t, other.Dir) {
+		t.Errorf("the other workspace is gone too: %v", err)
+	}
+}
+
 func TestWorkspacesClose(t *testing.T) {
 	t.Parallel()
 	all, _ := newWorkspaces(t, 0)

@@ -8,7 +8,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/transfer"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/transfer"
 )
 
 // maxReturned is how many files, directories and links a container may send
@@ -17,8 +17,8 @@ const maxReturned = 200_000
 
 // files are those of one run on their way to a container and back.
 type files struct {
-	skill     *os.Root // may be nil
-	read      []*os.Root
+	skill     *os.Root   // may be nil
+	read      []*os.Root // the library, if there is one, and shares
 	workspace tree
 	write     []tree
 
@@ -64,6 +64,13 @@ func (Access) OpenFiles(spec sandbox.Spec) (_ docker.Files, err error) {
 		if f.skill, err = os.OpenRoot(spec.SkillDir); err != nil {
 			return nil, sandbox.MissingDir("skill", err)
 		}
+	}
+	if spec.Library != "" {
+		library, err := os.OpenRoot(spec.Library)
+		if err != nil {
+			return nil, sandbox.MissingDir("library", err)
+		}
+		f.read = append(f.read, library)
 	}
 	if err := f.openShares(spec); err != nil {
 		return nil, sandbox.MissingDir("project", err)

@@ -21,7 +21,7 @@ import (
 // apiVersion is one that the engines speak of which tests say that they are some.
 const apiVersion = "1.41"
 
-// testImage is the image that "make image" builds.
+// testImage is the image that "skills-mcp image build" builds.
 const testImage = "skills-mcp/sandbox:latest"
 
 // reach connects to an engine elsewhere until the end of the test.
@@ -80,7 +80,7 @@ func startCat(t *testing.T, ctx context.Context, e *engine.Engine, label string)
 	}
 	id, err := e.Create(ctx, engine.Blueprint{
 		Image: testImage, Command: []string{"cat"}, User: "65534:65534",
-		Labels: map[string]string{"skills-mcp.test": label}, MemoryBytes: 64 << 20, Processes: 8,
+		Labels: map[string]string{"skills-mcp.test": label}, MemoryBytes: 64 << 20, Processes: 8, Unconnected: true,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/testprocess"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/engine"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/enginetest"
 )
@@ -261,9 +262,7 @@ func TestSSHOfAKilledServer(t *testing.T) {
 	server.Process.Kill()
 	server.Wait()
 	for _, pid := range pids {
-		eventually(t, "ssh ends with its server", func() bool {
-			return errors.Is(unix.Kill(pid, 0), unix.ESRCH)
-		})
+		eventually(t, "ssh ends with its server", func() bool { return !testprocess.Alive(pid) })
 	}
 	eventually(t, "connections end with their server", func() bool { return host.Sessions() == 0 })
 	e, err := engine.Dial(t.Context(), "unix://"+enginetest.Socket(t), nil)

@@ -33,6 +33,11 @@ type Ending struct {
 	OutOfMemory bool
 	// Lost reports that what ran it went away before it could tell how it ended.
 	Lost bool
+	// Reason is as in [sandbox.Result].
+	Reason string
+	// TimedOut reports that it was killed, where the program is, since its time
+	// was over.
+	TimedOut bool
 	// OverQuota reports that it was killed, where the program is, because its
 	// workspace held more than it may.
 	OverQuota bool
@@ -136,6 +141,9 @@ func (r *Runner) Run(ctx context.Context, spec sandbox.Spec, check func(sandbox.
 		return sandbox.Result{}, err
 	}
 	if spec.Show, err = checkShow(spec); err != nil {
+		return sandbox.Result{}, err
+	}
+	if err := r.checkLibrary(spec); err != nil {
 		return sandbox.Result{}, err
 	}
 	unlock, err := lockChanges(ctx, spec)
@@ -272,6 +280,9 @@ func (r *Runner) watch(ctx context.Context, spec sandbox.Spec, start Start, priv
 		Info:              r.info,
 	}
 	result.Status, result.ExitCode, result.Signal = verdict(ended, context.Cause(ctx), streams.exceeded())
+	if result.Status != sandbox.Exited && result.Status != sandbox.Signaled {
+		result.Reason = ended.Reason
+	}
 	return result, nil
 }
 
@@ -291,6 +302,8 @@ func verdict(ended Ending, cause error, exceeded bool) (status sandbox.Status, c
 		return sandbox.OutOfMemory, -1, ""
 	case ended.OverQuota:
 		return sandbox.QuotaExceeded, -1, ""
+	case ended.TimedOut:
+		return sandbox.TimedOut, -1, ""
 	case ended.Lost && !ended.Killed:
 		return sandbox.Lost, -1, ""
 	case ended.Signal == "":

@@ -105,3 +105,38 @@ func RefusedShow(reason string) error {
 		Hint:    "Tell the user to correct what the configuration shows, or where packages are kept; nothing was run.",
 	}
 }
+
+// checkLibrary reports what keeps a spec's Library from being shown. Errors are of
+// type [sandbox.SetupError].
+func (r *Runner) checkLibrary(spec sandbox.Spec) error {
+	if spec.Library == "" {
+		return nil
+	}
+	if r.info.Library == "" {
+		return RefusedLibrary("this sandbox shows programs no path but those of the machine")
+	}
+	if err := checkDir("library", spec.Library); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(ownDirs(spec), func(dir string) bool { return overlap(filepath.Clean(spec.Library), dir) }) {
+		return invalidSpec("the library holds a directory of the run, or is in one")
+	}
+	shown := slices.Clone(spec.Show)
+	for _, share := range spec.Shares {
+		shown = append(shown, share.Path)
+	}
+	if slices.ContainsFunc(shown, func(name string) bool { return overlap(name, sandbox.LibraryDir) }) {
+		return RefusedLibrary("something else that programs see is there")
+	}
+	return nil
+}
+
+// RefusedLibrary returns the [sandbox.SetupError] for a Library that cannot be
+// shown.
+func RefusedLibrary(reason string) error {
+	return &sandbox.SetupError{
+		Rule:    "library-refused",
+		Message: "the skills cannot be shown at " + sandbox.LibraryDir + ": " + reason,
+		Hint:    "Name one skill, whose files are there then, or tell the user to start the server without --mount-all; nothing was run.",
+	}
+}

@@ -2,11 +2,14 @@ package reaper
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skills-mcp/skills-mcp/internal/procstat"
 )
 
 // stopRounds is how often it is looked for processes that were started while the
@@ -70,8 +73,8 @@ func childrenByParent() func(pid int) []int {
 	processes, _ := os.ReadDir("/proc")
 	for _, entry := range processes {
 		if child := number(entry.Name()); child > 0 {
-			if _, parent, found := look(child); found {
-				children[parent] = append(children[parent], child)
+			if stat, found := look(child); found {
+				children[stat.Parent] = append(children[stat.Parent], child)
 			}
 		}
 	}
@@ -79,11 +82,11 @@ func childrenByParent() func(pid int) []int {
 }
 
 // leftBehind returns the names of processes below this one, sorted, at most
-// maxLeftBehind, and how many more there are. Dead ones do not count.
-func leftBehind() (names []string, omitted int) {
+// maxLeftBehind, and how many more there are. Dead ones do not count, nor other.
+func leftBehind(other int) (names []string, omitted int) {
 	eachDescendant(func(pid int) {
-		if name, _, found := look(pid); found && name != "" {
-			names = append(names, name)
+		if stat, found := look(pid); found && !stat.Dead() && pid != other {
+			names = append(names, cmp.Or(stat.Name, "(no name)"))
 		}
 	})
 	slices.Sort(names)
@@ -91,20 +94,13 @@ func leftBehind() (names []string, omitted int) {
 	return names[:most], len(names) - most
 }
 
-// look returns the name of a process, which is empty where it is dead, and its
-// parent.
-func look(pid int) (name string, parent int, found bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	// pid (name) state ppid …: the name may hold blanks and parentheses.
-	start, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
-	fields := bytes.Fields(stat[end+1:])
-	if err != nil || start < 0 || end < start || len(fields) < 2 {
-		return "", 0, false
+// look returns what a process is, unless it is gone.
+func look(pid int) (stat procstat.Stat, found bool) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return procstat.Stat{}, false
 	}
-	if state := fields[0][0]; state != 'Z' && state != 'X' {
-		name = string(stat[start+1 : end])
-	}
-	return name, number(string(fields[1])), true
+	return procstat.Parse(text)
 }
 
 // number reads a number; it returns -1 for anything else.

@@ -36,6 +36,18 @@ func DefaultSignals() {
 	toDefault(cancel, setxid)
 }
 
+// WithoutSignals calls fork while this thread blocks all signals, so that none
+// reaches a new process before it can take it. The caller is locked to the thread.
+func WithoutSignals(fork func()) {
+	var all, before unix.Sigset_t
+	for i := range all.Val {
+		all.Val[i] = ^all.Val[i]
+	}
+	_ = unix.PthreadSigmask(unix.SIG_SETMASK, &all, &before) // cannot fail
+	fork()
+	_ = unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil)
+}
+
 // toDefault has the kernel do with signals what it does by default.
 func toDefault(signals ...syscall.Signal) {
 	var byDefault [4]uint64 // struct sigaction of the kernel, SIG_DFL

@@ -20,8 +20,9 @@ const (
 
 // Watch says what ends a program, besides itself.
 type Watch struct {
-	// PID is the program's. All other children of this process are its too.
-	PID int
+	// PID is the program's. All other children of this process are its too, but
+	// for Other, if that is not 0, of whose end this process is told nothing.
+	PID, Other int
 	// Released is closed when the server lets go.
 	Released <-chan struct{}
 	// KillAll kills every process below this one, or as many as it finds.
@@ -31,6 +32,9 @@ type Watch struct {
 	// Exceeded, if set, reports every now and then whether everything is to be
 	// killed for what it uses.
 	Exceeded func() bool
+	// NoneLeft, if set, is called at once when no child is left, on a goroutine
+	// that has taken no memory since the last one was.
+	NoneLeft func()
 	// GiveUp is how long what does not die, such as processes of another user,
 	// is killed again; 0 for as long as it takes. While some die, that is up to
 	// ten times as long.
@@ -65,7 +69,7 @@ func (w Watch) Wait() Outcome {
 	if w.Exceeded != nil {
 		watcher.measured = time.After(measureInterval)
 	}
-	for deaths := deaths(); watcher.next(deaths); {
+	for deaths := deaths(w.NoneLeft); watcher.next(deaths); {
 	}
 	watcher.outcome.CPUTime = cpuTime()
 	return watcher.outcome
@@ -97,7 +101,7 @@ func (w *watcher) next(deaths <-chan death) bool {
 		w.outcome.OverQuota = !w.ended
 	case <-w.grace:
 		if !w.outcome.Killed {
-			w.outcome.LeftBehind, w.outcome.LeftBehindOmitted = leftBehind()
+			w.outcome.LeftBehind, w.outcome.LeftBehindOmitted = leftBehind(w.Other)
 		}
 	case <-w.Released:
 		w.Released = nil
@@ -132,13 +136,17 @@ type death struct {
 }
 
 // deaths reaps every child. The channel is closed when none is left.
-func deaths() <-chan death {
+func deaths(noneLeft func()) <-chan death {
 	all := make(chan death)
 	go func() {
 		defer close(all)
 		for {
 			var status unix.WaitStatus
 			pid, err := unix.Wait4(-1, &status, 0, nil)
+			if noneLeft != nil && !childLeft() {
+				noneLeft()
+				noneLeft = nil
+			}
 			if err == nil {
 				all <- death{pid, syscall.WaitStatus(status)}
 			} else if err != unix.EINTR {
@@ -147,6 +155,11 @@ func deaths() <-chan death {
 		}
 	}()
 	return all
+}
+
+// childLeft reports whether this process has a child, dead ones included.
+func childLeft() bool {
+	return unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) != unix.ECHILD
 }
 
 // cpuTime is that of all children that were reaped.

@@ -64,6 +64,23 @@ func TestEndings(t *testing.T) {
 	}
 }
 
+// What was kept for the time after a program is free when its last process is
+// gone, and not before.
+func TestNoneLeft(t *testing.T) {
+	for _, program := range []string{"exit 0", "sleep 0.1 & exit 0", "sh -c 'sh -c \"sleep 0.1; exit 3\" & exit 2' & exit 1"} {
+		var called, left int
+		watch(t, program, reaper.Watch{NoneLeft: func() {
+			called++
+			if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); err != unix.ECHILD {
+				left++
+			}
+		}})
+		if called != 1 || left > 0 {
+			t.Errorf("%s: called %d times, %d of them with children left", program, called, left)
+		}
+	}
+}
+
 // While some die, it takes longer to give up.
 func TestGivingUp(t *testing.T) {
 	const giveUp = 300 * time.Millisecond

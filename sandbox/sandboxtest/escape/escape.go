@@ -66,6 +66,10 @@ type Victims struct {
 	// Dir is a directory outside of the sandbox, for this attempt alone. It
 	// holds the file "secret".
 	Dir string
+	// Handle is what names that file to the kernel alone, as name_to_handle_at(2)
+	// tells it, and HandleType the form of it.
+	Handle     []byte
+	HandleType int32
 	// PID is a process of the same user, which holds a secret in its
 	// environment and memory.
 	PID int
@@ -80,6 +84,9 @@ type Victims struct {
 	// Proxy is what takes the connections of a program that has a grant, and empty
 	// where it has none.
 	Proxy string
+	// Library is a directory of [sandbox.Spec.Library], as the attempt finds it, and
+	// Skill where that is on the machine.
+	Library, Skill string
 	// Callback is a port of this machine that somebody keeps connecting to.
 	Callback int
 	// Stream and Datagram are paths of Unix sockets, Abstract is the name of
@@ -91,8 +98,8 @@ type Victims struct {
 	MessageQueue        string
 	HostName            string
 	MachineID, BootID   string
-	// Uptime is how long the machine had been running at the start.
-	Uptime time.Duration
+	// Booted is when the machine was started, by what it tells at the start.
+	Booted time.Time
 	// DiskBlocks is the size of the disk that the workspace is on.
 	DiskBlocks uint64
 	// Logs is the identity of the directory of logs.

@@ -130,21 +130,20 @@ func lockFile(v Victims) error {
 	return unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
 
-func readByHandle(v Victims) error {
-	handle, mount, err := unix.NameToHandleAt(unix.AT_FDCWD, v.secret(), 0)
-	if err != nil { // guess, as the well-known exploit does
-		return err
+// readByHandle opens a file by its handle, which the well-known exploit guesses, at
+// whatever is seen of its file system, such as the workspace.
+func readByHandle(v Victims) (err error) {
+	handle := unix.NewFileHandle(v.HandleType, v.Handle)
+	for _, at := range []string{v.Dir, ".", "/"} {
+		var dir, fd int
+		if dir, err = unix.Open(at, unix.O_RDONLY|unix.O_DIRECTORY, 0); err != nil {
+			continue
+		}
+		if fd, err = unix.OpenByHandleAt(dir, handle, unix.O_RDONLY); err == nil {
+			return readsSecret(fmt.Sprintf("/proc/self/fd/%d", fd))
+		}
 	}
-	_ = mount
-	dir, err := unix.Open("/", unix.O_RDONLY|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return err
-	}
-	fd, err := unix.OpenByHandleAt(dir, handle, unix.O_RDONLY)
-	if err != nil {
-		return err
-	}
-	return readsSecret(fmt.Sprintf("/proc/self/fd/%d", fd))
+	return err
 }
 
 func executeFile(v Victims) error {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,10 +16,10 @@ import (
 )
 
 // grantAttempts are made by programs that are granted something: a proxy for
-// their connections, and the directory "shown" in [Victims.Dir], beside which is
-// what is not.
+// their connections, the directory "shown" in [Victims.Dir], beside which is
+// what is not, and a library.
 func grantAttempts() []Attempt {
-	return slices.Concat(group("proxy", proxyAttempts()), group("shown", shownAttempts()))
+	return slices.Concat(group("proxy", proxyAttempts()), group("shown", shownAttempts()), group("library", libraryAttempts()))
 }
 
 // TryGrants is [Try] for the attempts of programs that have grants. Where a
@@ -34,6 +35,9 @@ func TryGrants(t *testing.T, backends ...sandbox.Backend) map[string][]Outcome {
 func controlOfGrants() Attempt {
 	return Attempt{Name: "control of grants", Try: func(v Victims) error {
 		if _, err := os.ReadFile(filepath.Join(v.shown(), "file")); err != nil {
+			return err
+		}
+		if _, err := os.ReadFile(filepath.Join(v.Library, "file")); err != nil && !strings.HasPrefix(v.Library, nowhere) {
 			return err
 		}
 		if v.Proxy == "" {
@@ -130,7 +134,7 @@ func shownAttempts() []Attempt {
 	}
 	for i, attempt := range attempts {
 		if !slices.Contains(readsShown, attempt.Name) {
-			attempts[i].Done = shownChanged
+			attempts[i].Done = func(v Victims) bool { return changed(v.shown(), 5) }
 		}
 	}
 	return attempts
@@ -143,24 +147,25 @@ var readsShown = []string{
 	"watch-shown", "share-lock-of-shown", "write-to-pipe-in-shown", "connect-to-socket-in-shown",
 }
 
-// shownChanged reports whether anything of what is shown is another than before.
-func shownChanged(v Victims) bool {
-	file, err := os.Lstat(filepath.Join(v.shown(), "file"))
+// changed reports whether anything of what is shown in a directory, which had so
+// many entries, is another than before.
+func changed(dir string, count int) bool {
+	file, err := os.Lstat(filepath.Join(dir, "file"))
 	if err != nil || file.Mode() != 0o644 || time.Since(file.ModTime()) > time.Hour {
 		return true
 	}
 	var stat unix.Stat_t
-	if unix.Stat(filepath.Join(v.shown(), "file"), &stat) != nil || int(stat.Uid) != os.Geteuid() {
+	if unix.Stat(filepath.Join(dir, "file"), &stat) != nil || int(stat.Uid) != os.Geteuid() {
 		return true
 	}
-	for dir, want := range map[string]int{"": 5, "deep": 1} {
-		entries, err := os.ReadDir(filepath.Join(v.shown(), dir))
-		content, readErr := os.ReadFile(filepath.Join(v.shown(), dir, "file"))
+	for below, want := range map[string]int{"": count, "deep": 1} {
+		entries, err := os.ReadDir(filepath.Join(dir, below))
+		content, readErr := os.ReadFile(filepath.Join(dir, below, "file"))
 		if err != nil || readErr != nil || len(entries) != want || string(content) != untouched {
 			return true
 		}
 	}
-	top, err := os.Lstat(v.shown())
+	top, err := os.Lstat(dir)
 	return err != nil || top.Mode() != os.ModeDir|0o755
 }
 

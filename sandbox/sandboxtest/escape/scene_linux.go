@@ -24,8 +24,10 @@ import (
 type scene struct {
 	skill, workspace string
 	victims          Victims
-	// granted reports that attempts are made with grants.
-	granted bool
+	// granted reports that attempts are made with grants, and libraryAt where
+	// programs find a library, empty where that is as it is.
+	granted   bool
+	libraryAt string
 	// prepare, if set, adds to what is staged what the attempts are in.
 	prepare func(*testing.T, []Victims) []sandbox.Share
 }
@@ -89,6 +91,12 @@ func (s *scene) stage(t *testing.T, batch []Attempt, proxy string, apart bool) (
 			spec.Show = append(spec.Show, v.shown())
 		}
 		spec.Path = spec.Show[:1]
+		spec.Library = furnishLibrary(t, victims, s.libraryAt)
+	}
+	for i := range victims {
+		if handle, _, err := unix.NameToHandleAt(unix.AT_FDCWD, victims[i].secret(), 0); err == nil { // not every file system has any
+			victims[i].Handle, victims[i].HandleType = handle.Bytes(), handle.Type()
+		}
 	}
 	if spec.Limits.MemoryBytes == 0 {
 		spec.Limits.MemoryBytes = plenty
@@ -146,6 +154,9 @@ func serve(t *testing.T, network, address string) net.Listener {
 	listener, err := net.Listen(network, address)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if socket, ok := listener.(*net.UnixListener); ok {
+		socket.SetUnlinkOnClose(false) // by a descriptor's name, which may be another directory's by then
 	}
 	t.Cleanup(func() { listener.Close() })
 	go func() {

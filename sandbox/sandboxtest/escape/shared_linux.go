@@ -113,9 +113,11 @@ func (s *scene) machine(t *testing.T) {
 	}
 	s.victims.BootID = strings.TrimSpace(string(boot))
 	s.victims.Logs = identity(logs)
-	if s.victims.Uptime, err = uptime(); err != nil {
+	up, err := uptime()
+	if err != nil {
 		t.Fatal(err)
 	}
+	s.victims.Booted = time.Now().Add(-up)
 	var disk unix.Statfs_t
 	if err := unix.Statfs(s.workspace, &disk); err != nil {
 		t.Fatal(err)
@@ -158,33 +160,32 @@ func uptime() (time.Duration, error) {
 }
 
 // learnUptime asks all that know: two clocks, the kernel's summary and two
-// files.
+// files. What tells the same to all programs is near by chance at some time, but
+// not to seconds.
 func learnUptime(v Victims) error {
-	near := func(seconds float64) bool {
-		since := seconds - v.Uptime.Seconds()
-		return since > -1 && since < time.Hour.Seconds()
-	}
-	var known []float64
+	const precision = 10 * time.Second
+	booted := func(uptime time.Duration) time.Time { return time.Now().Add(-uptime) }
+	var known []time.Time
 	if now, err := uptime(); err == nil {
-		known = append(known, now.Seconds())
+		known = append(known, booted(now))
 	}
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) == nil {
-		known = append(known, float64(info.Uptime))
+		known = append(known, booted(time.Duration(info.Uptime)*time.Second))
 	}
-	var fromFile float64
+	var seconds float64
 	if text, err := os.ReadFile("/proc/uptime"); err == nil {
-		fmt.Sscan(string(text), &fromFile)
-		known = append(known, fromFile)
+		fmt.Sscan(string(text), &seconds)
+		known = append(known, booted(time.Duration(seconds*float64(time.Second))))
 	}
 	if text, err := os.ReadFile("/proc/stat"); err == nil {
-		var booted int64
+		var btime int64
 		_, rest, _ := strings.Cut(string(text), "\nbtime ")
-		fmt.Sscan(rest, &booted)
-		known = append(known, float64(time.Now().Unix()-booted))
+		fmt.Sscan(rest, &btime)
+		known = append(known, time.Unix(btime, 0))
 	}
-	for _, seconds := range known {
-		if near(seconds) {
+	for _, at := range known {
+		if at.Sub(v.Booted).Abs() < precision {
 			return nil
 		}
 	}

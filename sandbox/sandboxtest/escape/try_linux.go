@@ -2,6 +2,7 @@ package escape
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -96,6 +97,7 @@ type verdict struct {
 // bare makes attempts in a plain subprocess.
 func (s *scene) bare(t *testing.T, batch []Attempt) []verdict {
 	t.Helper()
+	s.libraryAt = ""
 	victims, spec := s.stage(t, batch, "", os.Geteuid() == 0)
 	arguments := append([]string{filepath.Join(s.skill, spec.Script)}, spec.Args...)
 	if spec.Shell != "" {
@@ -128,11 +130,15 @@ func (s *scene) bare(t *testing.T, batch []Attempt) []verdict {
 // contained makes attempts in a sandbox.
 func (s *scene) contained(t *testing.T, backend sandbox.Backend, batch []Attempt) []verdict {
 	t.Helper()
-	proxy := ""
+	proxy, library := "", backend.Info().Library
+	s.libraryAt = cmp.Or(library, nowhere)
 	if s.granted && backend.Info().Egress {
 		proxy = sandbox.ProxyAddress
 	}
 	victims, spec := s.stage(t, batch, proxy, false)
+	if library == "" { // it would be refused
+		spec.Library = ""
+	}
 	result, err := backend.Run(t.Context(), spec)
 	if err != nil {
 		t.Fatalf("%s: %v", batch[0].Name, err)
@@ -193,6 +199,7 @@ func encode(t *testing.T, value any) []byte {
 func (v Victims) environ() map[string]string {
 	return map[string]string{
 		"VICTIM":     v.Dir,
+		"LIBRARY":    v.Library,
 		"VICTIM_PID": strconv.Itoa(v.PID),
 		"VICTIM_TCP": strconv.Itoa(v.TCP),
 	}

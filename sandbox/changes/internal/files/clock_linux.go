@@ -44,19 +44,8 @@ func Stamp(dir string) (int64, error) {
 // machine's clock: other machines, and programs that serve file systems, have
 // clocks of their own.
 func StampError(t *Tree) int64 {
-	var st unix.Statfs_t
-	if err := unix.Fstatfs(t.FD(), &st); err != nil {
-		return int64(filestat.SettleTime)
-	}
-	switch st.Type {
-	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC,
-		zfsMagic, bcachefsMagic:
+	if filestat.Local(t.dir) {
 		return 0
 	}
 	return int64(filestat.SettleTime)
 }
-
-const (
-	zfsMagic      = 0x2fc12fc1
-	bcachefsMagic = 0xca451a4e
-)

@@ -12,7 +12,7 @@ type Root struct {
 // RootOf returns what the directory of a tree is.
 func RootOf(t *Tree) (Root, error) {
 	var st unix.Statx_t
-	err := unix.Statx(t.FD(), "", unix.AT_EMPTY_PATH, unix.STATX_INO|unix.STATX_BTIME, &st)
+	err := unix.Statx(t.fd(), "", unix.AT_EMPTY_PATH, unix.STATX_INO|unix.STATX_BTIME, &st)
 	if err != nil {
 		return Root{}, err
 	}

@@ -33,8 +33,8 @@ func Open(dir string) (*Tree, error) {
 // Close gives the directory back.
 func (t *Tree) Close() { t.dir.Close() }
 
-// FD returns the descriptor of the directory, which stays the tree's.
-func (t *Tree) FD() int { return int(t.dir.Fd()) }
+// fd returns the descriptor of the directory, which stays the tree's.
+func (t *Tree) fd() int { return int(t.dir.Fd()) }
 
 func openat2(dirfd int, name string, flags int, resolve uint64) (int, error) {
 	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Resolve: resolve}
@@ -49,7 +49,7 @@ func openat2(dirfd int, name string, flags int, resolve uint64) (int, error) {
 // Open opens what has a path. A link that is the path itself can be opened with
 // O_PATH|O_NOFOLLOW only.
 func (t *Tree) Open(name string, flags int) (int, error) {
-	return openat2(t.FD(), name, flags, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_XDEV)
+	return openat2(t.fd(), name, flags, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_XDEV)
 }
 
 // Parent opens the directory of a path, and returns the last name of the path
@@ -163,7 +163,7 @@ func (t *Tree) Follow(name string) (string, error) {
 // lands returns where a path leads to when links are followed, relative to the
 // tree. It fails with EXDEV where that is outside of it.
 func (t *Tree) lands(name string) (string, error) {
-	fd, err := openat2(t.FD(), name, unix.O_PATH, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_MAGICLINKS)
+	fd, err := openat2(t.fd(), name, unix.O_PATH, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_MAGICLINKS)
 	if err != nil {
 		return "", err
 	}
@@ -172,7 +172,7 @@ func (t *Tree) lands(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	root, err := pathOf(t.FD())
+	root, err := pathOf(t.fd())
 	if err != nil {
 		return "", err
 	}

@@ -13,10 +13,12 @@ import (
 )
 
 const (
-	// goneInterval is the time between two looks whether a container is gone,
-	// and removeTimeout how long an engine may refuse to remove it.
-	goneInterval  = 5 * time.Millisecond
-	removeTimeout = 10 * time.Second
+	// goneInterval is the time between the first two looks whether a container is
+	// gone, which doubles up to goneIntervalMax, and removeTimeout how long an engine
+	// may refuse to remove it.
+	goneInterval    = 5 * time.Millisecond
+	goneIntervalMax = 80 * time.Millisecond
+	removeTimeout   = 10 * time.Second
 )
 
 // ErrNoImage means that the engine has no such image, and ErrUnshared that it
@@ -32,6 +34,7 @@ type Image struct {
 	Labels      map[string]string
 	Env         []string
 	Healthcheck bool // it has a command that checks containers
+	Bytes       int64
 }
 
 // Image returns an image that the engine has, or [ErrNoImage].
@@ -43,7 +46,7 @@ func (e *Engine) Image(ctx context.Context, name string) (Image, error) {
 	case err != nil:
 		return Image{}, err
 	}
-	image := Image{ID: found.ID}
+	image := Image{ID: found.ID, Bytes: found.Size}
 	if found.Config != nil {
 		image.Labels, image.Env = found.Config.Labels, found.Config.Env
 		image.Healthcheck = found.Config.Healthcheck != nil
@@ -71,6 +74,8 @@ func (e *Engine) Create(ctx context.Context, b Blueprint) (string, error) {
 		AttachStdin:  true,
 		AttachStdout: true,
 		AttachStderr: true,
+
+		NetworkDisabled: b.Unconnected,
 	}
 	if b.Healthcheck { // Podman sets a timer for any check, NONE included
 		config.Healthcheck = &dockercontainer.HealthConfig{Test: []string{"NONE"}}
@@ -121,7 +126,7 @@ func (e *Engine) Attach(ctx context.Context, id string) (*Streams, error) {
 // Podman that it is in no state to be killed.
 func (e *Engine) Remove(ctx context.Context, id string) error {
 	deadline := time.Now().Add(removeTimeout)
-	for {
+	for interval := goneInterval; ; interval = min(2*interval, goneIntervalMax) {
 		err := e.api.ContainerRemove(ctx, id, dockercontainer.RemoveOptions{Force: true, RemoveVolumes: true})
 		if _, inspectErr := e.api.ContainerInspect(ctx, id); errdefs.IsNotFound(err) || errdefs.IsNotFound(inspectErr) {
 			return nil
@@ -130,7 +135,7 @@ func (e *Engine) Remove(ctx context.Context, id string) error {
 			return err
 		}
 		select {
-		case <-time.After(goneInterval):
+		case <-time.After(interval):
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
 		}

@@ -34,15 +34,21 @@ type Blueprint struct {
 	Copying        bool
 	Image, Runtime string
 	Healthcheck    bool // of the image, to be turned off
-	Command        []string
-	User           string // "uid:gid"; of no matter where Copying is set
-	Labels         map[string]string
-	Binds          []Bind
-	Volumes        []Volume
-	Trees          []Tree
-	MemoryBytes    int64
-	NanoCPUs       int64 // processor time, in billionths of a processor; 0 for no bound
-	Processes      int64
+	// Unconnected containers have the network namespace that the runtime makes, and
+	// empty files /etc/hosts and /etc/resolv.conf where nothing is bound. For others
+	// the engine takes the namespace over, though nothing is to be connected, which is
+	// half of what it takes to start them, and shows them which name servers its
+	// machine has.
+	Unconnected bool
+	Command     []string
+	User        string // "uid:gid"; of no matter where Copying is set
+	Labels      map[string]string
+	Binds       []Bind
+	Volumes     []Volume
+	Trees       []Tree
+	MemoryBytes int64
+	NanoCPUs    int64 // processor time, in billionths of a processor; 0 for no bound
+	Processes   int64
 }
 
 const (

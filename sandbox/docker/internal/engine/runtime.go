@@ -17,14 +17,33 @@ var ErrPodmanRuntime = errors.New("the runtime is chosen by Podman's service")
 // told of them, since version 23.
 const shimPrefix = "io.containerd."
 
-// MilliCPUs returns how much processor time there is that the engine can bound, in
-// thousandths of a processor; 0 where it cannot.
-func (e *Engine) MilliCPUs(ctx context.Context) (int, error) {
+// loopbackRuntime is a runtime that brings up the loopback interface of the network
+// namespaces that it makes. Of others that is not known.
+const loopbackRuntime = "runc"
+
+// Machine is what an engine runs containers with.
+type Machine struct {
+	// MilliCPUs is how much processor time there is that the engine can bound, in
+	// thousandths of a processor; 0 where it cannot.
+	MilliCPUs int
+	// MemoryBytes is how much memory there is.
+	MemoryBytes int64
+	// Loopback reports that a container of the default runtime has a loopback
+	// interface where the engine does nothing about its network.
+	Loopback bool
+}
+
+// Machine returns what the engine says of its machine.
+func (e *Engine) Machine(ctx context.Context) (Machine, error) {
 	info, err := e.api.Info(ctx)
-	if err != nil || !info.CPUCfsQuota || !info.CPUCfsPeriod {
-		return 0, err
+	if err != nil {
+		return Machine{}, err
 	}
-	return info.NCPU * 1000, nil
+	machine := Machine{MemoryBytes: info.MemTotal, Loopback: !e.Podman && info.DefaultRuntime == loopbackRuntime}
+	if info.CPUCfsQuota && info.CPUCfsPeriod {
+		machine.MilliCPUs = info.NCPU * 1000
+	}
+	return machine, nil
 }
 
 // NoRuntimeError means that the engine has no runtime of that name.

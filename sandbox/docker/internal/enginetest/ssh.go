@@ -46,9 +46,7 @@ func ServeSSH(t testing.TB) *SSH {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background()) // cleaning up may need sessions too
-	serve(t, listener, func(conn net.Conn) { s.session(ctx, t, server, conn) })
-	t.Cleanup(cancel)
+	serve(t, listener, func(ctx context.Context, conn net.Conn) { s.session(ctx, t, server, conn) })
 	s.configureClient(t, listener.Addr().(*net.TCPAddr).Port)
 	s.run(t, "ssh", "-o", "BatchMode=yes", "engine.test", "docker", "version")
 	return s

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"context"
 	"crypto/tls"
 	"io"
 	"net"
@@ -28,18 +29,20 @@ func Forward(t testing.TB, engine string, settings *tls.Config) (host string) {
 	if settings != nil {
 		listener = tls.NewListener(listener, settings)
 	}
-	serve(t, listener, func(near net.Conn) { connect(t, near, engine, join) })
+	serve(t, listener, func(ctx context.Context, near net.Conn) { connect(ctx, t, near, engine, join) })
 	return host
 }
 
-// connect connects a client to the engine that listens at a socket.
-func connect(t testing.TB, near net.Conn, engine string, join func(near, far duplex)) {
+// connect connects a client to the engine that listens at a socket, until a context
+// ends: an engine may leave a request without an answer.
+func connect(ctx context.Context, t testing.TB, near net.Conn, engine string, join func(near, far duplex)) {
 	far, err := net.Dial("unix", engine)
 	if err != nil {
 		t.Error(err)
 		return
 	}
 	defer far.Close()
+	defer context.AfterFunc(ctx, func() { far.Close() })()
 	join(near.(duplex), far.(duplex))
 }
 
@@ -55,8 +58,8 @@ func ServeAttached(t testing.TB, attached func(before int, near, far net.Conn) (
 	}
 	var before atomic.Int32
 	engine := Socket(t)
-	serve(t, listener, func(near net.Conn) {
-		connect(t, near, engine, func(near, far duplex) {
+	serve(t, listener, func(ctx context.Context, near net.Conn) {
+		connect(ctx, t, near, engine, func(near, far duplex) {
 			request, err := ReadLine(near)
 			if err != nil { // it is not needed any more
 				return
@@ -89,12 +92,14 @@ func ServeTLS(t testing.TB) (host, certificates string) {
 }
 
 // serve handles connections, each in a goroutine of its own, and ends all of
-// them at the end of the test.
-func serve(t testing.TB, listener net.Listener, handle func(net.Conn)) {
+// them, and their context, at the end of the test.
+func serve(t testing.TB, listener net.Listener, handle func(context.Context, net.Conn)) {
+	ctx, cancel := context.WithCancel(context.Background()) // cleaning up may need connections too
 	var work sync.WaitGroup
 	var mu sync.Mutex
 	open := make(map[net.Conn]bool)
 	t.Cleanup(func() {
+		cancel()
 		listener.Close()
 		mu.Lock()
 		for conn := range open {
@@ -118,7 +123,7 @@ func serve(t testing.TB, listener net.Listener, handle func(net.Conn)) {
 			}
 			mu.Unlock()
 			work.Go(func() {
-				handle(conn)
+				handle(ctx, conn)
 				conn.Close()
 				mu.Lock()
 				delete(open, conn)

@@ -33,7 +33,7 @@ import (
 // Version is that of this protocol, and of what the entry program guarantees.
 // An image carries it as the label [VersionLabel].
 const (
-	Version      = "11"
+	Version      = "12"
 	VersionLabel = "skills-mcp.entry"
 )
 

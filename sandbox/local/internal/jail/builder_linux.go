@@ -3,10 +3,10 @@
 package jail
 
 import (
-	"os"
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,31 +14,34 @@ import (
 // builder builds a file system below an open directory. Every path is
 // resolved inside of it, and through no link: what is on the host can neither
 // be reached nor made by mistake.
-type builder struct{ root, stage int }
+type builder struct {
+	root int
+	dir  openDir // that something was made in last
+}
 
-// newBuilder mounts an empty root, and what is around it until it is the root: a
-// stage on which there are directories for as long as something is made of them.
+// openDir is a directory of the new root.
+type openDir struct {
+	path string // empty where none is open
+	fd   int
+}
+
+// newBuilder mounts an empty root.
 func newBuilder(bytes int64) (*builder, error) {
-	if err := mountTmpfs(scaffold, bytes, "755"); err != nil {
-		return nil, failed("mount the scaffold", err)
-	}
-	if err := unix.Mkdir(newRoot, 0o755); err != nil {
-		return nil, failed("make the root", err)
-	}
 	if err := mountTmpfs(newRoot, bytes, "755"); err != nil {
 		return nil, failed("mount the root", err)
 	}
-	b := new(builder)
-	for name, fd := range map[string]*int{newRoot: &b.root, scaffold: &b.stage} {
-		var err error
-		if *fd, err = unix.Open(name, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
-			return nil, failed("open the root", err)
-		}
-	}
-	if err := unix.Fchdir(b.root); err != nil {
+	root, err := openMounted(newRoot)
+	if err != nil {
 		return nil, failed("open the root", err)
 	}
-	return b, failed("make /"+empty, unix.Mkdirat(b.root, empty, 0o555))
+	if err := unix.Fchdir(root); err != nil {
+		return nil, failed("open the root", err)
+	}
+	return &builder{root: root}, failed("make /"+empty, unix.Mkdirat(root, empty, 0o555))
+}
+
+func openMounted(name string) (int, error) {
+	return unix.Open(name, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 }
 
 func mountTmpfs(target string, bytes int64, mode string) error {
@@ -60,44 +63,43 @@ func (b *builder) finish(orders *Orders, files []int) error {
 	if err := b.attachAll(sources, orders.Mounts); err != nil {
 		return err
 	}
-	for i := range orders.Shares { // over what else is there
-		if err := b.attachShare(i, layers[i], &orders.Shares[i]); err != nil {
-			return failed(ShareStep(i), err)
-		}
+	if err := b.attachShares(layers, orders.Shares); err != nil { // over what else is there
+		return err
 	}
 	return b.pivot()
 }
 
 func (b *builder) attachAll(sources []int, mounts []Mount) error {
 	for i, mount := range mounts {
-		if err := b.attach(sources[i], mount); err != nil {
-			return failed("mount "+mount.Target, err)
-		}
-		if mount.Private {
-			if err := b.cover(mount); err != nil {
-				return failed(StepCover, err)
-			}
+		if err := b.attachOne(sources[i], mount); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// cover puts over a directory one that has files of its own, with the same
-// content. Their file system is used by this run alone: what others lock are
-// other files.
-func (b *builder) cover(mount Mount) error {
-	lower, err := b.within(mount.Target, unix.O_DIRECTORY)
-	if err != nil {
-		return err
+func (b *builder) attachOne(source int, mount Mount) (err error) {
+	step := "mount " + mount.Target
+	if mount.Private && mount.detached() { // not every kernel makes an overlay of what is mounted nowhere
+		if err := b.move(source, mount); err != nil {
+			return failed(step, err)
+		}
 	}
+	if mount.Private {
+		if source, err = b.cover(source); err != nil {
+			return failed(StepCover, err)
+		}
+	}
+	return failed(step, b.attach(source, mount))
+}
+
+// cover returns a mount of a directory that has files of its own, with the
+// content of another, which it closes. Their file system is used by this run
+// alone: what others lock are other files.
+func (b *builder) cover(lower int) (int, error) {
 	defer unix.Close(lower)
 	// Without a directory to write to, it wants two to read from.
-	overlay, err := b.overlay(lower, overlayOptions{lower: ".:" + newRoot + "/" + empty})
-	if err != nil {
-		return err
-	}
-	defer unix.Close(overlay)
-	return unix.MoveMount(overlay, "", lower, "", byDescriptors)
+	return b.overlay(lower, overlayOptions{lower: ".:" + newRoot + "/" + empty})
 }
 
 // overlayOptions are the directories of an overlay, by their paths from another
@@ -160,14 +162,35 @@ func (b *builder) within(name string, flags uint64) (int, error) {
 }
 
 // parent opens the directory that holds name, and makes it where it is not
-// there yet.
+// there yet. It stays open until another one is asked for.
 func (b *builder) parent(name string) (int, error) {
 	dir := path.Dir(name)
+	if b.dir.path == dir {
+		return b.dir.fd, nil
+	}
+	fd, err := b.openDir(dir)
+	if err == nil {
+		b.leave()
+		b.dir = openDir{path: dir, fd: fd}
+	}
+	return fd, err
+}
+
+// leave closes the directory that something was made in last.
+func (b *builder) leave() {
+	if b.dir.path != "" {
+		unix.Close(b.dir.fd)
+		b.dir = openDir{}
+	}
+}
+
+// openDir opens a directory, and makes it where it is not there yet.
+func (b *builder) openDir(dir string) (int, error) {
 	fd, err := b.within(dir, unix.O_DIRECTORY)
 	if err != unix.ENOENT {
 		return fd, err
 	}
-	above, err := b.parent(dir)
+	above, err := b.openDir(path.Dir(dir))
 	if err != nil {
 		return -1, err
 	}
@@ -178,41 +201,43 @@ func (b *builder) parent(name string) (int, error) {
 	return b.within(dir, unix.O_DIRECTORY)
 }
 
-const byDescriptors = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
-
-// attach puts a detached mount in its place.
+// attach puts a detached mount in its place, and closes it.
 func (b *builder) attach(source int, mount Mount) error {
-	target, err := b.within(mount.Target, 0)
-	if err == unix.ENOENT {
-		if err = b.makePoint(mount); err == nil {
-			target, err = b.within(mount.Target, 0)
+	defer unix.Close(source)
+	return b.move(source, mount)
+}
+
+// move puts a detached mount in its place, which is made where it is not there yet.
+func (b *builder) move(source int, mount Mount) error {
+	err := b.make(mount.Target, func(dir int, name string) error {
+		if err := makePoint(dir, name, mount.Dir); err != nil && err != unix.EEXIST {
+			return err
 		}
+		return unix.MoveMount(source, "", dir, name, unix.MOVE_MOUNT_F_EMPTY_PATH) // over a link, not where it leads
+	})
+	if strings.HasPrefix(b.dir.path+"/", mount.Target+"/") { // it is below the mount now
+		b.leave()
 	}
-	if err == nil {
-		err = unix.MoveMount(source, "", target, "", byDescriptors)
-		unix.Close(target)
-	}
-	unix.Close(source)
 	return err
 }
 
 // makePoint makes what something is mounted over.
-func (b *builder) makePoint(mount Mount) error {
-	return b.make(mount.Target, func(dir int, name string) error {
-		if mount.Dir {
-			return unix.Mkdirat(dir, name, 0o755)
-		}
-		return unix.Mknodat(dir, name, unix.S_IFREG|0o444, 0)
-	})
+func makePoint(dir int, name string, isDir bool) error {
+	if isDir {
+		return unix.Mkdirat(dir, name, 0o755)
+	}
+	return unix.Mknodat(dir, name, unix.S_IFREG|0o444, 0)
 }
 
 // make has something made by its name in the directory that holds it.
 func (b *builder) make(name string, do func(dir int, name string) error) error {
+	if path.Clean(name) != name || name == "/" || !path.IsAbs(name) {
+		return unix.EINVAL // it would not be in the directory
+	}
 	parent, err := b.parent(name)
 	if err != nil {
 		return err
 	}
-	defer unix.Close(parent)
 	return do(parent, path.Base(name))
 }
 
@@ -244,14 +269,17 @@ func (f File) write(dir int, name string) error {
 	if err != nil {
 		return err
 	}
-	out := os.NewFile(uintptr(fd), name)
-	defer out.Close()
-	_, err = out.WriteString(f.Content)
+	defer unix.Close(fd)
+	n, err := unix.Write(fd, []byte(f.Content))
+	if err == nil && n < len(f.Content) {
+		err = unix.EIO
+	}
 	return err
 }
 
 // tmpfs mounts an empty directory at the top.
 func (b *builder) tmpfs(name string, bytes int64, mode string) error {
+	b.leave()
 	if err := unix.Mkdirat(b.root, name, 0o755); err != nil {
 		return failed("make /"+name, err)
 	}

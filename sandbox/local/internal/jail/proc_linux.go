@@ -34,45 +34,68 @@ func (b *builder) maskAll() error {
 	if err != nil {
 		return failed("list /proc", err)
 	}
-	names := slices.Clone(masked)
+	masks, err := b.openMasks()
+	if err != nil {
+		return failed("mask /proc", err)
+	}
+	defer masks.close()
+	for _, name := range masked {
+		if err := masks.put("proc/"+name, false); err != nil && err != unix.ENOENT {
+			return failed("mask /proc/"+name, err)
+		}
+	}
 	for _, entry := range entries {
 		name := entry.Name()
 		own := name[0] >= '0' && name[0] <= '9' || entry.Type() == os.ModeSymlink
-		if !own && !slices.Contains(shown, name) {
-			names = append(names, name)
+		if own || slices.Contains(shown, name) {
+			continue
 		}
-	}
-	for _, name := range names {
-		if err := b.mask("proc/" + name); err != nil && err != unix.ENOENT {
+		if err := masks.put("proc/"+name, entry.IsDir()); err != nil && err != unix.ENOENT {
 			return failed("mask /proc/"+name, err)
 		}
 	}
 	return nil
 }
 
-// mask puts /dev/null over a file, and an empty directory over a directory.
-func (b *builder) mask(name string) error {
-	var stat unix.Stat_t
-	if err := unix.Fstatat(b.root, name, &stat, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return err
+// masks are what is put over what is not shown: /dev/null over a file, and an
+// empty directory over a directory.
+type masks struct{ root, file, dir int }
+
+func (b *builder) openMasks() (m masks, err error) {
+	if m.file, err = b.within("dev/null", 0); err != nil {
+		return m, err
 	}
-	cover := "dev/null"
-	if stat.Mode&unix.S_IFMT == unix.S_IFDIR {
-		cover = empty
+	if m.dir, err = b.within(empty, unix.O_DIRECTORY); err != nil {
+		unix.Close(m.file)
 	}
-	fd, err := unix.OpenTree(b.root, cover, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	m.root = b.root
+	return m, err
+}
+
+func (m masks) close() {
+	unix.Close(m.file)
+	unix.Close(m.dir)
+}
+
+// put masks what has a name in the root.
+func (m masks) put(name string, isDir bool) error {
+	mask := m.file
+	if isDir {
+		mask = m.dir
+	}
+	fd, err := unix.OpenTree(mask, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_EMPTY_PATH)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
-	return unix.MoveMount(fd, "", b.root, name, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	return unix.MoveMount(fd, "", m.root, name, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }
 
 // pivot makes the new root the root, unmounts the old one, and makes it
 // read-only.
 func (b *builder) pivot() error {
 	defer unix.Close(b.root)
-	defer unix.Close(b.stage)
+	b.leave()
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return failed("change the root", err)
 	}

@@ -12,11 +12,11 @@ const (
 	// rootBytes bounds the tmpfs of the root directory, which holds nothing
 	// but mount points and small files, and can be written by nobody.
 	rootBytes = 16 << 20
-	// scaffold is a directory that is on every system, over which a file system is
-	// mounted until the new root, which is mounted below it, is the root. No skill
-	// and no workspace is below it.
-	scaffold = "/proc"
-	newRoot  = scaffold + "/root"
+	// newRoot and newStage are directories that are on every system, over which
+	// the new root is mounted until it is the root, and a stage for what it takes
+	// besides. No skill and no workspace is below them.
+	newRoot  = "/proc"
+	newStage = "/dev"
 	hostname = "sandbox"
 	// empty is a directory of the root in which nothing is.
 	empty = ".empty"
@@ -100,11 +100,15 @@ func connectLoopback() error {
 	return failed(step, unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, loopback))
 }
 
-// open returns a detached mount of every source, with its attributes set.
+// detached reports whether what is to be shown comes as a mount of its own.
+func (m *Mount) detached() bool { return m.Source == "" }
+
+// open returns a detached mount of every source, with its attributes set; of one
+// that is [Mount.Private], which is not mounted itself, the directory.
 func open(mounts []Mount, files []int) ([]int, error) {
 	sources := make([]int, len(mounts))
 	for i, mount := range mounts {
-		if mount.Source == "" {
+		if mount.detached() {
 			if mount.File < 0 || mount.File >= len(files) {
 				return nil, failed("open "+mount.Target, unix.EBADF)
 			}
@@ -112,7 +116,13 @@ func open(mounts []Mount, files []int) ([]int, error) {
 			continue
 		}
 		var err error
-		if sources[i], err = Detach(mount, nil); err != nil {
+		if mount.Private {
+			sources[i], err = mount.open()
+			err = failed("open "+mount.Target, err)
+		} else {
+			sources[i], err = Detach(mount, nil)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -148,16 +158,26 @@ func clone(mount Mount) (int, error) {
 	if !mount.Single {
 		return unix.OpenTree(unix.AT_FDCWD, mount.Source, flags|unix.AT_RECURSIVE)
 	}
-	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
-	if mount.Dir {
-		how.Flags |= unix.O_DIRECTORY
-	}
-	fd, err := unix.Openat2(unix.AT_FDCWD, mount.Source, &how)
+	fd, err := mount.open()
 	if err != nil {
 		return -1, err
 	}
 	defer unix.Close(fd)
 	return unix.OpenTree(fd, "", flags|unix.AT_EMPTY_PATH)
+}
+
+// open opens a source to name it.
+func (m *Mount) open() (int, error) {
+	flags := unix.O_PATH | unix.O_CLOEXEC
+	if m.Dir {
+		flags |= unix.O_DIRECTORY
+	}
+	if !m.Single {
+		return unix.Open(m.Source, flags, 0)
+	}
+	return unix.Openat2(unix.AT_FDCWD, m.Source, &unix.OpenHow{
+		Flags: uint64(flags), Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
 }
 
 // restrict takes from a detached mount what programs need not do there, and

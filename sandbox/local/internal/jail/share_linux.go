@@ -44,19 +44,40 @@ func openShares(shares []Share, files []int) ([][]int, error) {
 	return sources, nil
 }
 
-// attachShare puts an overlay of the directories of a share in its place. They
-// stay on a stage of its own until that is gone with the old root: to unmount
-// them before takes longer than all the rest.
-func (b *builder) attachShare(number int, sources []int, share *Share) error {
-	stage, err := openNew(b.stage, "share"+strconv.Itoa(number))
+// attachShares puts an overlay of the directories of each share in its place. They
+// stay on a stage until that is gone with the old root: to unmount them before
+// takes longer than all the rest.
+func (b *builder) attachShares(layers [][]int, shares []Share) error {
+	if len(shares) == 0 {
+		return nil
+	}
+	if err := mountTmpfs(newStage, rootBytes, "755"); err != nil {
+		return failed("mount the stage", err)
+	}
+	stage, err := openMounted(newStage)
+	if err != nil {
+		return failed("open the stage", err)
+	}
+	defer unix.Close(stage)
+	for i := range shares {
+		if err := b.attachShare(stage, i, layers[i], &shares[i]); err != nil {
+			return failed(ShareStep(i), err)
+		}
+	}
+	return nil
+}
+
+// attachShare puts the share of that number in its place.
+func (b *builder) attachShare(stage, number int, sources []int, share *Share) error {
+	own, err := openNew(stage, "share"+strconv.Itoa(number))
 	if err != nil {
 		return err
 	}
-	defer unix.Close(stage)
+	defer unix.Close(own)
 	for i, source := range sources {
-		target, err := openNew(stage, share.staged(i))
+		target, err := openNew(own, share.staged(i))
 		if err == nil {
-			err = unix.MoveMount(source, "", target, "", byDescriptors)
+			err = unix.MoveMount(source, "", target, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 			unix.Close(target)
 		}
 		unix.Close(source)
@@ -64,7 +85,7 @@ func (b *builder) attachShare(number int, sources []int, share *Share) error {
 			return err
 		}
 	}
-	overlay, err := b.overlay(stage, share.options())
+	overlay, err := b.overlay(own, share.options())
 	if err != nil {
 		return err
 	}

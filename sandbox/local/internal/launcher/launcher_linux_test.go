@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/testprocess"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/supervisor"
 	"github.com/skills-mcp/skills-mcp/sandbox/local/internal/launcher"
 )
@@ -53,13 +54,6 @@ func start(t *testing.T, l *launcher.Launcher, attr *syscall.SysProcAttr) (p *la
 	return p, string(content), err
 }
 
-// isThere reports whether there is a process that is not dead.
-func isThere(pid int) bool {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, state, _ := strings.Cut(string(status), ") ")
-	return err == nil && state[0] != 'Z'
-}
-
 func TestProcess(t *testing.T) {
 	t.Parallel()
 	var l launcher.Launcher
@@ -70,7 +64,7 @@ func TestProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !isThere(p.PID()) {
+		if !testprocess.Alive(p.PID()) {
 			t.Fatalf("process %d is not there", p.PID())
 		}
 		all = append(all, p)
@@ -81,7 +75,7 @@ func TestProcess(t *testing.T) {
 			l.Close() // they die with what has started them
 		}
 		p.Wait()
-		if isThere(p.PID()) {
+		if testprocess.Alive(p.PID()) {
 			t.Errorf("process %d is there after its end", i)
 		}
 		p.Kill() // is allowed, and kills nobody

@@ -1,29 +1,14 @@
 //go:build amd64 || arm64
 
-// Command entry is the first process of a container: it waits for an order,
-// runs one program and ends with it. See package protocol.
-//
-// As the container's init it inherits every orphan, and no signal from inside
-// the container can end it. It must work where the program has used up all
-// processes and all memory: it starts its threads before the program, collects
-// no garbage, and leaves it to the kernel to kill others first.
-//
-// The thread that starts the program has put a filter of system calls on
-// itself before. The program inherits it on top of the engine's own, which
-// differs between engines and their versions.
-//
-// Where files are copied it is root until it has stored the skill's, so that
-// the program cannot change them; then it is as unprivileged as elsewhere.
-package main
+package entry
 
 import (
 	"bufio"
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"runtime/debug"
-	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -33,27 +18,24 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/wire"
 )
 
-const (
-	// threadsAhead is how many threads are there before the program starts,
-	// besides the first and those of the runtime itself. It is more than can
-	// be busy at once: processors, and one for each call that blocks.
-	threadsAhead = 8
-	// processors is how many threads run Go code at once, however many
-	// processors the machine has.
-	processors = 2
-)
-
-func main() {
-	if serve() != nil { // all that is heard of it is that there is no report
-		os.Exit(1)
+// It must take over before main, and before the init functions of packages that
+// need this one: those of the rest of the binary would cost every container.
+func init() {
+	if os.Getpid() != 1 || os.Args[0] != protocol.Path {
+		return
 	}
+	if serve() != nil { // all that is heard of it is that there is no report
+		syscall.Exit(1)
+	}
+	syscall.Exit(0) // at once, without the hooks of os.Exit
 }
 
 func serve() error {
 	debug.SetGCPercent(-1)
 	reaper.WithstandSignals()
-	startThreads()
-	runtime.LockOSThread() // this one starts the program
+	if err := startThreads(); err != nil {
+		return err
+	}
 	copies := os.Geteuid() == 0
 	for _, address := range os.Args[1:] {
 		_ = passListener(address) // what comes of it the server sees for itself
@@ -124,22 +106,4 @@ func carryOut(order protocol.Order, stdin []byte, score oomScore) protocol.Repor
 		return list(order)
 	}
 	return run(order, stdin, score)
-}
-
-// startThreads has the runtime start threads, which it keeps. Each goroutine
-// holds a thread of its own until all have one: a thread that is missing later
-// would be one that the kernel refuses, which ends this process.
-func startThreads() {
-	runtime.GOMAXPROCS(processors)
-	var ready, all sync.WaitGroup
-	ready.Add(threadsAhead)
-	for range threadsAhead {
-		all.Go(func() {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			ready.Done()
-			ready.Wait()
-		})
-	}
-	all.Wait()
 }

@@ -1,6 +1,6 @@
 //go:build amd64 || arm64
 
-package main
+package entry
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/transfer"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/transfer"
 )
 
 // gcPercent is Go's default. Only while the program runs no garbage is
@@ -41,10 +41,8 @@ func serveCopies(order protocol.Order, input *bufio.Reader, stdin []byte, score 
 			return nil
 		})
 	}
-	reserve := newReserve()
 	debug.SetGCPercent(-1)
 	report := carryOut(order, stdin, score)
-	unix.Munmap(reserve) // fails where there is none
 	debug.SetGCPercent(gcPercent)
 	go endWithServer()
 	return reply(order, report, func(w io.Writer) error {

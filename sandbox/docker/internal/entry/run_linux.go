@@ -1,31 +1,32 @@
 //go:build amd64 || arm64
 
-package main
+package entry
 
 import (
 	"errors"
 	"os"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/reaper"
-	"github.com/skills-mcp/skills-mcp/sandbox/internal/seccomp"
 )
 
 // run runs the program of an order and returns when none of its processes is
 // left.
 func run(order protocol.Order, stdin []byte, score oomScore) protocol.Report {
 	exceeded := quota(order) // before the program adds to what there is
+	reserve := newReserve(order, score)
 	pid, err := start(order, stdin, score)
 	if err != nil {
+		reserve.release()
 		return protocol.Report{Errno: errnoOf(err)}
 	}
 	outcome := reaper.Watch{
-		PID: pid, Released: released(), Timeout: order.Timeout, Exceeded: exceeded,
-		KillAll: func() { unix.Kill(-1, unix.SIGKILL) }, // all but this process
+		PID: pid, Other: int(reserve), Released: released(), Timeout: order.Timeout, Exceeded: exceeded,
+		KillAll:  func() { unix.Kill(-1, unix.SIGKILL) }, // all but this process
+		NoneLeft: reserve.release,
 	}.Wait()
 	report := protocol.Report{Ending: outcome.Ending, OverQuota: outcome.OverQuota}
 	report.PeakMemoryBytes, report.OOMKills = memoryUsed()
@@ -46,7 +47,7 @@ func start(order protocol.Order, data []byte, score oomScore) (int, error) {
 	if err := keepScheduling(); err != nil {
 		return 0, err
 	}
-	return score.start(func() (int, error) {
+	return score.start(programScore, func() (int, error) {
 		return syscall.ForkExec(order.Argv[0], order.Argv, &syscall.ProcAttr{
 			Dir:   order.Dir,
 			Env:   order.Env,
@@ -54,24 +55,6 @@ func start(order protocol.Order, data []byte, score oomScore) (int, error) {
 			Sys:   &syscall.SysProcAttr{Setsid: true},
 		})
 	})
-}
-
-// keepScheduling has programs started by this thread not change how this process
-// is scheduled. It has all its threads by now.
-func keepScheduling() error {
-	threads, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return err
-	}
-	last := 0
-	for _, thread := range threads {
-		number, err := strconv.Atoi(thread.Name())
-		if err != nil {
-			return err
-		}
-		last = max(last, number)
-	}
-	return seccomp.Install(seccomp.Guard(last))
 }
 
 // limit sets what the engine may not have set: rootless ones cannot. This

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/transfer"
+	"github.com/skills-mcp/skills-mcp/sandbox/internal/transfer"
 )
 
 // open opens a directory until the end of the test.

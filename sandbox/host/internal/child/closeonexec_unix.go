@@ -1,6 +1,6 @@
 //go:build unix
 
-package host
+package child
 
 import (
 	"os"
@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// closeOnExec keeps from programs what the server has inherited from its own
+// CloseOnExec keeps from programs what the server has inherited from its own
 // parent: the open files that a directory lists. What Go opens is marked
 // already.
-func closeOnExec(dir string) error {
+func CloseOnExec(dir string) error {
 	open, err := os.ReadDir(dir)
 	if err != nil {
 		return err
