@@ -82,7 +82,7 @@ func (c *Catalog) assemble() *Snapshot {
 	}
 	if len(cut) > 0 {
 		r := &problem.Report{File: shownPath(cut[0].shown, cut[0].entry), Mode: c.options.mode()}
-		r.Add("skill-limit", problem.Position{}, "%d skills are left out, this one first, since there may be %d", len(cut), c.options.MaxSkills)
+		r.Add("skill-limit", problem.Position{}, "there may be %d skills, and this is the first of %d that are left out", c.options.MaxSkills, len(cut))
 		s.problems = append(s.problems, r.Problems...)
 	}
 	nest(s.skills)

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
 	"github.com/skills-mcp/skills-mcp/catalog/internal/entryhead"
-	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
+	"github.com/skills-mcp/skills-mcp/catalog/internal/metadata"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
@@ -23,6 +24,11 @@ type candidate struct {
 	hasTools bool
 	withheld func(path string) bool
 	notes    []Problem // of the choice of the entry document
+
+	// was is what it was before it was to be loaded again, and indexed is true
+	// where that is what an index says, and not what was read in this process.
+	was     *candidate
+	indexed bool
 
 	loaded   bool // what follows is known
 	read     entryhead.Reading
@@ -50,8 +56,11 @@ func (c *candidate) standsFor(now *candidate) bool {
 
 // again returns a candidate whose entry document may have changed, to be loaded.
 func (c *candidate) again() *candidate {
+	if !c.loaded {
+		return c
+	}
 	unread := *c
-	unread.loaded = false
+	unread.loaded, unread.was = false, c
 	return &unread
 }
 
@@ -59,11 +68,14 @@ func (c *candidate) again() *candidate {
 // knows of it. A document that cannot be used leaves the last good version
 // in force.
 func (c *candidate) load(old *candidate, mode problem.Mode) {
-	c.loaded, c.gone, c.skill, c.problems = true, false, nil, nil
+	c.loaded, c.was, c.gone, c.skill, c.problems, c.indexed = true, nil, false, nil, nil, false
 	same := old != nil && c.isAs(old)
 	if same && old.read.Settled() && old.read.Current(c.path, c.entry) {
-		c.read, c.problems, c.skill = old.read, old.problems, old.skill
+		c.read, c.problems, c.skill, c.indexed = old.read, old.problems, old.skill, old.indexed
 		return
+	}
+	if old != nil && old.indexed { // what is past was never read
+		old, same = nil, false
 	}
 	head, read, err := entryhead.Read(c.path, c.entry)
 	linked := err != nil && isLink(filepath.Join(c.path, c.entry))
@@ -88,15 +100,25 @@ func (c *candidate) load(old *candidate, mode problem.Mode) {
 		if read.Body.Line > 0 {
 			reportBody(r, read.Body)
 		}
-		c.skill = parseSkill(r, head, c.dirName, c.prefix)
+		if m := metadata.Parse(r, head, c.dirName); m != nil {
+			c.skill = c.skillOf(m, r.Problems)
+		}
 	}
-	if c.skill != nil {
-		c.skill.Dir, c.skill.Archive, c.skill.Entry, c.skill.Root, c.skill.HasTools = c.path, c.archive, c.entry, c.root, c.hasTools
-		c.skill.Withheld, c.skill.shown, c.skill.read, c.skill.problems = c.withheld, c.shown, read, r.Problems
-	} else if old != nil && old.skill != nil && old.root == c.root && old.prefix == c.prefix {
+	if c.skill == nil && old != nil && old.skill != nil && old.root == c.root && old.prefix == c.prefix {
 		c.keep(old.skill, r)
 	}
 	c.problems = r.Problems
+}
+
+// skillOf returns the skill of which that was read.
+func (c *candidate) skillOf(m *metadata.Metadata, problems []Problem) *Skill {
+	return &Skill{
+		Name: m.Name, Description: m.Description, Path: path.Join(c.prefix, m.Name),
+		Dir: c.path, Archive: c.archive, Withheld: c.withheld, Entry: c.entry, Root: c.root,
+		Compatibility: m.Compatibility, AllowedTools: m.AllowedTools, UserOnly: m.UserOnly, ModelOnly: m.ModelOnly,
+		Frontmatter: m.Frontmatter, HasTools: c.hasTools,
+		shown: c.shown, read: c.read, problems: problems,
+	}
 }
 
 // keep leaves an older version in force.
@@ -112,23 +134,6 @@ func (c *candidate) keep(last *Skill, r *problem.Report) {
 	}
 }
 
-// parseSkill reads a skill from the head of its entry document.
-func parseSkill(r *problem.Report, head []byte, dirName, prefix string) *Skill {
-	p := frontmatter.Split(r, head, len(head) < frontmatter.MaxHeadBytes)
-	if !p.Found {
-		return nil
-	}
-	m, ok := frontmatter.Decode(r, p.YAML, p.Line)
-	if !ok {
-		return nil
-	}
-	skill := validate(r, m, dirName, prefix)
-	if skill != nil && r.Mode == problem.Strict && referenceRefuses(r, head, p, dirName) {
-		return nil
-	}
-	return skill
-}
-
 // reportUnreadable says why an entry document could not be read, which may be
 // a symbolic link.
 func reportUnreadable(r *problem.Report, err error, linked bool) {
@@ -138,7 +143,7 @@ func reportUnreadable(r *problem.Report, err error, linked bool) {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, entryhead.ErrUnreadable), !linked:
 		r.Add("entry-unreadable", problem.Position{}, "the entry document cannot be read: %v", problem.Cause(err))
 	default:
-		r.Add("entry-link", problem.Position{}, "the entry document is a link that leads out of the skill directory, or nowhere")
+		r.Add("entry-link", problem.Position{}, "the entry document is a link that leads out of the skill directory, or to nothing")
 	}
 }
 

@@ -29,6 +29,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -65,6 +66,13 @@ type Options struct {
 	// It is for network file systems, which send no events. If zero, the
 	// operating system's file events are used.
 	Poll time.Duration
+	// Index is a directory of this user's, and of no use to others, in which is kept
+	// what was read, so that the next catalog that is opened reads again only what
+	// changed since. It is made where it is not there. If empty, all is read.
+	Index string
+	// Secret reports whether a text holds what is written nowhere. What a root has of
+	// that is in no index. If nil, nothing is secret.
+	Secret func(text string) bool
 	// Logger receives the errors among the problems, and on its debug level
 	// the warnings and scans. If nil, nothing is logged.
 	Logger *slog.Logger
@@ -84,7 +92,8 @@ type Catalog struct {
 	scanning chan struct{}
 	state    scanState
 
-	begun    atomic.Int64 // scans, ever
+	keeping  sync.WaitGroup // of the index
+	begun    atomic.Int64   // scans, ever
 	closed   atomic.Bool
 	watching atomic.Bool
 }
@@ -107,8 +116,15 @@ func Open(ctx context.Context, opts Options) (*Catalog, error) {
 		c.options.Hides = func(int, string) bool { return false }
 	}
 	c.snapshot.Store(&Snapshot{})
+	index := c.openIndex()
+	if index != nil {
+		c.state.tops = index.recall()
+	}
 	if _, err := c.Rescan(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
+	}
+	if index != nil {
+		c.keeping.Go(index.keep)
 	}
 	c.reported = c.Snapshot()
 	return c, nil
@@ -132,10 +148,11 @@ func (c *Catalog) Fault(name string) (Problem, bool) {
 // Snapshot returns the newest snapshot. It never blocks on a scan.
 func (c *Catalog) Snapshot() *Snapshot { return c.snapshot.Load() }
 
-// Close waits for the scan that runs and removes what the catalog extracted
-// from archives. The snapshots stay readable; the files of archived skills
-// are gone.
+// Close waits for the scan that runs, and until the index is kept, and removes what
+// the catalog extracted from archives. The snapshots stay readable; the files of
+// archived skills are gone.
 func (c *Catalog) Close() error {
+	c.keeping.Wait()
 	c.closed.Store(true)
 	c.scanning <- struct{}{}
 	defer c.release()

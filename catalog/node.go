@@ -8,6 +8,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog/internal/archive"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/watch"
+	"github.com/skills-mcp/skills-mcp/internal/filestat"
 	"github.com/skills-mcp/skills-mcp/internal/ignored"
 )
 
@@ -56,6 +57,10 @@ type node struct {
 	judged   bool      // what follows is known
 	passed   []Problem // of a directory without a skill that looks like one
 	linked   bool      // documents in it may lie in other directories
+	// state is that of the directory when it was listed, where an equal one proves
+	// that it holds the same; else it is zero.
+	state    filestat.State
+	recalled bool // this is what an index says
 	watch    watch.Watch
 	way      []watch.Way // to what a link or a root leads to
 }

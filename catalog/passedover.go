@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog/internal/entryhead"
 	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
@@ -31,8 +32,9 @@ func (w *walker) passedOver(p location, entries []fs.DirEntry) []Problem {
 			return r.Problems
 		}
 	}
+	hidden := strings.HasPrefix(filepath.Base(p.path), ".") // such as .github
 	for _, e := range entries {
-		if p.depth > 0 && e.IsDir() && slices.Contains(skillDirs, e.Name()) {
+		if p.depth > 0 && !hidden && e.IsDir() && slices.Contains(skillDirs, e.Name()) {
 			r.Add("entry-missing", problem.Position{}, "the directory has %s/ as a skill has, and no SKILL.md", e.Name())
 			break
 		}

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"iter"
 	"path"
 	"path/filepath"
 	"slices"
@@ -13,21 +14,23 @@ import (
 // Public returns the problems of a snapshot of this catalog that clients may hear
 // of: of nothing that [Options.Hides] hides or would hide, and with no path of
 // this machine. Files are named from the name of their root on, slash-separated.
-func (c *Catalog) Public(s *Snapshot) []Problem {
+func (c *Catalog) Public(s *Snapshot) iter.Seq[Problem] {
 	roots := slices.Clone(c.options.Roots)
 	slices.SortStableFunc(roots, func(a, b Root) int { return cmp.Compare(len(b.Path), len(a.Path)) })
-	var public []Problem
-	for _, p := range s.problems {
-		if c.concealed(s, p) {
-			continue
+	return func(yield func(Problem) bool) {
+		for _, p := range s.problems {
+			if c.concealed(s, p) {
+				continue
+			}
+			for _, root := range roots {
+				p.File, p.Winner, p.Message = fromRoot(root, p.File), fromRoot(root, p.Winner), fromRoot(root, p.Message)
+			}
+			p.File, p.Winner = filepath.ToSlash(p.File), filepath.ToSlash(p.Winner)
+			if !yield(p) {
+				return
+			}
 		}
-		for _, root := range roots {
-			p.File, p.Winner, p.Message = fromRoot(root, p.File), fromRoot(root, p.Winner), fromRoot(root, p.Message)
-		}
-		p.File, p.Winner = filepath.ToSlash(p.File), filepath.ToSlash(p.Winner)
-		public = append(public, p)
 	}
-	return public
 }
 
 // fromRoot returns a text in which the paths of a root and of what is in it begin

@@ -42,7 +42,7 @@ func (c *Catalog) release() { <-c.scanning }
 
 // Refresh reads the entry document of one skill again, if it changed, and
 // returns the skill as it is now. It is for a reader that finds a skill
-// [Skill.Stale]. The result is false where no skill has that name, or has it
+// [Skill.Stale] or [Skill.Unread]. The result is false where no skill has that name, or has it
 // any longer. The error is that of ctx, or [ErrClosed].
 func (c *Catalog) Refresh(ctx context.Context, name string) (*Skill, bool, error) {
 	skill, ok := c.Snapshot().Lookup(name)
@@ -72,8 +72,11 @@ func (c *Catalog) refresh(ctx context.Context, skill *Skill) (enough bool, err e
 		return false, nil
 	}
 	old := c.state.candidates[i]
-	renewed := old.again()
-	renewed.load(old, c.options.mode())
+	renewed, last := old.again(), old
+	if old.indexed {
+		last = nil // it is to be read
+	}
+	renewed.load(last, c.options.mode())
 	if renewed.gone {
 		return false, nil
 	}

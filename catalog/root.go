@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/skills-mcp/skills-mcp/internal/pathname"
 )
 
 // Root is one directory or archive in which skills are looked for.
@@ -26,6 +28,9 @@ type Root struct {
 	// Optional marks a root whose absence is no problem, as the default
 	// roots are.
 	Optional bool
+	// Within, if set, is the absolute path, without links, of a directory out of
+	// which neither the root nor a link in it may lead.
+	Within string
 }
 
 // RootError says why a [Root] makes no sense.
@@ -50,6 +55,10 @@ func isPrefix(text string) bool {
 	return true
 }
 
+// lets reports whether something in the root, or itself, may be at a path without
+// links.
+func (r Root) lets(real string) bool { return r.Within == "" || pathname.Within(real, r.Within) }
+
 // Validate returns a [*RootError] where the root makes no sense.
 func (r Root) Validate() error {
 	switch {
@@ -57,6 +66,8 @@ func (r Root) Validate() error {
 		return &RootError{r.Path, "the path must be absolute and clean"}
 	case strings.ContainsRune(r.Path, 0):
 		return &RootError{r.Path, "the path holds a NUL"}
+	case r.Within != "" && !filepath.IsAbs(r.Within):
+		return &RootError{r.Path, "the path that it is within must be absolute"}
 	case r.Prefix != "" && !isPrefix(r.Prefix):
 		return &RootError{r.Path, fmt.Sprintf("the prefix %q must be segments of a-z, 0-9 and - joined by /", r.Prefix)}
 	case r.Entry != "" && (r.Entry == "." || r.Entry == ".." || strings.ContainsAny(r.Entry, "/\\\x00")):

@@ -21,18 +21,21 @@ type scanState struct {
 	problems   []Problem    // of roots and directories
 	archives   archive.Archives
 	watcher    *watch.Watcher // of the running Watch, or nil
-	// tops are the nodes of the roots, where the watcher hears of what changes in
-	// them; nil where it does not of all.
+	// tops are the nodes of the roots as they were walked through; nil where that
+	// came to no end. The watcher, if any, hears of what changes in them once it was
+	// there for a scan.
 	tops []*node
 }
 
 // scan looks at all roots and swaps the snapshot.
 func (c *Catalog) scan(ctx context.Context) error {
+	tops := c.state.tops
 	c.state.tops = nil
-	if c.state.watcher != nil {
-		c.state.watcher.Begin()
+	if replaced := c.state.watcher != nil && c.state.watcher.Begin(); replaced || tops == nil {
+		tops = make([]*node, len(c.options.Roots))
 	}
-	w := c.walker(ctx, make([]*node, len(c.options.Roots)))
+	w := c.walker(ctx, tops)
+	w.all = true
 	c.state.archives.Begin(0)
 	whole, err := c.walk(w)
 	if err != nil {
@@ -40,9 +43,9 @@ func (c *Catalog) scan(ctx context.Context) error {
 	}
 	if c.state.watcher != nil {
 		c.state.watcher.End()
-		if whole {
-			c.state.tops = w.tops
-		}
+	}
+	if whole {
+		c.state.tops = w.tops
 	}
 	c.publish()
 	return nil
@@ -52,7 +55,7 @@ func (c *Catalog) walker(ctx context.Context, tops []*node) *walker {
 	return &walker{
 		ctx: ctx, log: c.log, roots: c.options.Roots, mode: c.options.mode(),
 		archives: &c.state.archives, withheld: c.options.Withheld, watcher: c.state.watcher, tops: tops,
-		seen: map[string]bool{}, deep: map[int]bool{},
+		seen: map[string]bool{}, deep: map[int]bool{}, local: map[uint64]bool{},
 	}
 }
 
@@ -96,6 +99,9 @@ func (c *Catalog) load(ctx context.Context, found []*candidate) error {
 
 // before returns the candidate that was where one is now, or nil.
 func (c *Catalog) before(now *candidate) *candidate {
+	if now.was != nil {
+		return now.was
+	}
 	i, found := slices.BinarySearchFunc(c.state.candidates, now, precedence)
 	if !found {
 		return nil

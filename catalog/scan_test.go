@@ -136,6 +136,35 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestRootWithin: where a root has to be within a directory, no link leads out of
+// that, of one that was made later neither, nor the root itself.
+func TestRootWithin(t *testing.T) {
+	t.Parallel()
+	base := plant(t, map[string]string{
+		"kit/skills/own/SKILL.md": skillText("own", "x"), "kit/more/other/SKILL.md": skillText("other", "x"), "private/mine/SKILL.md": skillText("mine", "x"),
+	})
+	base, err := filepath.EvalSymlinks(base)
+	check(t, err)
+	kit := filepath.Join(base, "kit")
+	root := catalog.Root{Path: filepath.Join(kit, "skills"), Within: kit}
+	check(t, os.Symlink("../../private", filepath.Join(root.Path, "out")))
+	check(t, os.Symlink("../more", filepath.Join(root.Path, "in")))
+	c := open(t, catalog.Options{Roots: []catalog.Root{root}})
+	wantNames(t, c.Snapshot(), "other own")
+	wantRules(t, c.Snapshot().Problems(), "link-broken")
+	check(t, os.Remove(filepath.Join(root.Path, "in")))
+	check(t, os.Symlink(filepath.Join(base, "private", "mine"), filepath.Join(root.Path, "in")))
+	s, err := c.Rescan(t.Context())
+	check(t, err)
+	wantNames(t, s, "own")
+	check(t, os.RemoveAll(root.Path))
+	check(t, os.Symlink("../private", root.Path))
+	s, err = c.Rescan(t.Context())
+	check(t, err)
+	wantNames(t, s, "")
+	wantRules(t, s.Problems(), "link-broken")
+}
+
 func TestLinkedRoot(t *testing.T) {
 	t.Parallel()
 	real := plant(t, map[string]string{"a/SKILL.md": skillText("a", "x")})
@@ -199,6 +228,7 @@ func TestPassedOver(t *testing.T) {
 		"scripts and no entry document":          {plain(map[string]string{"a/scripts/x.sh": "", "a/README.md": "# A\n"}), "entry-missing"},
 		"references and no entry document":       {plain(map[string]string{"all/a/references/x.md": ""}), "entry-missing"},
 		"a collection with scripts of its own":   {plain(map[string]string{"all/scripts/x.sh": "", "all/a/SKILL.md": skillText("a", "x")}), ""},
+		"scripts of a tool":                      {plain(map[string]string{".github/scripts/x.sh": ""}), ""},
 		"a root with scripts of its own":         {plain(map[string]string{"scripts/x.sh": ""}), ""},
 		"scripts that are a file":                {plain(map[string]string{"a/scripts": ""}), ""},
 		"a pack in a plain root":                 {plain(map[string]string{"a/README.md": skillText("a", "x"), "a/scripts/x.sh": ""}), "pack-root"},
@@ -231,7 +261,7 @@ func TestMostSkills(t *testing.T) {
 	wantNames(t, c.Snapshot(), "y z")
 	wantRules(t, c.Snapshot().Problems(), "name-taken skill-limit")
 	for _, p := range c.Snapshot().Problems() {
-		if p.Rule == "skill-limit" && (!strings.HasPrefix(p.Message, "2 skills are left out") || p.File != filepath.Join(second, "a", "SKILL.md")) {
+		if p.Rule == "skill-limit" && (!strings.HasSuffix(p.Message, "the first of 2 that are left out") || p.File != filepath.Join(second, "a", "SKILL.md")) {
 			t.Errorf("%+v", p)
 		}
 	}

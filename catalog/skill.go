@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/skills-mcp/skills-mcp/catalog/internal/entryhead"
+	"github.com/skills-mcp/skills-mcp/catalog/internal/metadata"
 )
 
 // Skill is the metadata of one skill as it stood at a scan. It is immutable.
@@ -63,6 +64,7 @@ type Skill struct {
 	// keptFor is what the entry document reads by now, where that cannot be
 	// used and this version stays in force.
 	keptFor *entryhead.Reading
+	indexed bool // see Unread
 }
 
 // Place returns where its user has the skill: its directory, or its archive.
@@ -76,6 +78,15 @@ func (s *Skill) Shown() string { return cmp.Or(s.shown, s.Dir) }
 // from, and did not keep it from being published. The caller must not change
 // the slice.
 func (s *Skill) Problems() []Problem { return s.problems }
+
+// Nonconformity says in what the skill's frontmatter is not what the
+// specification wants, as the strictest of its readers take it (values have the
+// type of JSON that it names, and names are ASCII), or nothing. Such a skill is
+// published all the same.
+func (s *Skill) Nonconformity() string { return metadata.Nonconformity(s.Frontmatter, s.problems) }
+
+// NameFault says what the reference validator has against a name, or nothing.
+func NameFault(name string) string { return metadata.NameFault(name) }
 
 // ReadFrom reports whether this skill is what the entry document in another
 // directory, a copy of its own, makes of it: its head is the one that was read
@@ -91,6 +102,11 @@ func (s *Skill) ReadFrom(dir string) bool {
 // tell. [Catalog.Refresh] brings the catalog up to date. A skill in an archive
 // is compared with what was extracted, not with the archive.
 func (s *Skill) Stale() bool { return !s.read.Current(s.Dir, s.Entry) }
+
+// Unread reports whether the skill is what an index says, by which its entry
+// document has not changed, and not what was read of that. It is good enough for
+// lists; before anything is decided by it, [Catalog.Refresh] has it read.
+func (s *Skill) Unread() bool { return s.indexed }
 
 // equal reports whether the two are the same to a reader, whenever they were
 // read.

@@ -46,6 +46,10 @@ type walker struct {
 	// lost in between, and of what leads to a root. It may be nil.
 	watcher *watch.Watcher
 	tops    []*node // those of the roots; nil for what is not known
+	// all is true where what is known is looked at again: only a directory that
+	// stands as it was listed is not listed again.
+	all   bool
+	local map[uint64]bool // whether a device is [filestat.Local]
 
 	dirs     int
 	seen     map[string]bool // real paths
@@ -83,6 +87,8 @@ func (w *walker) walkRoot(i int) error {
 	}
 	info, err := os.Stat(real)
 	switch {
+	case !root.lets(real):
+		w.leadsOut(top)
 	case err != nil:
 		w.reportRoot(root, err)
 	case info.IsDir():
@@ -139,6 +145,10 @@ func (w *walker) directory(n *node) error {
 		return w.bound(n.shown, "more than %d directories", scanBounds.dirs)
 	}
 	w.seen[n.real] = true
+	if w.all && !w.revisit(n) {
+		n.forget(w.watcher)
+		return nil
+	}
 	if !n.listed || n.found != nil && n.found.gone {
 		if _, err := w.list(n); err != nil || !n.listed {
 			return err
@@ -146,6 +156,9 @@ func (w *walker) directory(n *node) error {
 	}
 	w.problems = append(w.problems, n.problems...)
 	if n.found != nil {
+		if w.all {
+			n.found = n.found.again()
+		}
 		if len(w.found) == scanBounds.skills {
 			return w.bound(n.shown, "more than %d skills", scanBounds.skills)
 		}
@@ -172,7 +185,7 @@ func (w *walker) list(n *node) (same bool, err error) {
 		n.watch = w.watcher.Add(n.path, n.real)
 	}
 	r := &problem.Report{File: n.shown, Mode: w.mode}
-	entries, err := list(n.path)
+	entries, state, err := w.entries(n)
 	switch {
 	case errors.Is(err, errBound):
 		return false, w.bound(n.shown, "more than %d entries in one directory", scanBounds.entries)
@@ -190,7 +203,7 @@ func (w *walker) list(n *node) (same bool, err error) {
 	names(r, entries)
 	was, problems := n.found, n.problems
 	n.found = w.examine(r, n.location, entries)
-	n.listed, n.problems, n.linked = true, r.Problems, slices.ContainsFunc(entries, isLinkedDocument)
+	n.listed, n.recalled, n.state, n.problems, n.linked = true, false, state, r.Problems, slices.ContainsFunc(entries, isLinkedDocument)
 	same = n.hold(entries, w.watcher)
 	if n.judged {
 		passed := n.passed
@@ -267,6 +280,8 @@ func (w *walker) link(parent, n *node) error {
 	}
 	info, err := os.Stat(real)
 	switch {
+	case !w.roots[n.root].lets(real):
+		w.leadsOut(n)
 	case err != nil:
 		w.report(n.shown, "link-broken", "the symbolic link cannot be followed: %v", problem.Cause(err))
 	case info.IsDir() && pathname.Within(parent.real, real):
@@ -277,6 +292,12 @@ func (w *walker) link(parent, n *node) error {
 		return w.archive(n)
 	}
 	return nil
+}
+
+// leadsOut reports a link that is not followed, and forgets what lay there.
+func (w *walker) leadsOut(n *node) {
+	n.forget(w.watcher)
+	w.report(n.shown, "link-broken", "the symbolic link leads out of the directory that the root's skills are in")
 }
 
 // archive walks through the contents of an archive.
@@ -304,7 +325,7 @@ func (w *walker) examine(r *problem.Report, p location, entries []fs.DirEntry) *
 	root := w.roots[p.root]
 	notes := &problem.Report{File: p.shown, Mode: w.mode}
 	var entry string
-	if root.Pack && p.depth <= 1 && !p.inSkill {
+	if w.isPack(p) {
 		var without []string
 		entry, without = packEntry(p.path, root.Entry, entries)
 		switch {
@@ -321,12 +342,14 @@ func (w *walker) examine(r *problem.Report, p location, entries []fs.DirEntry) *
 		r.Problems = append(r.Problems, notes.Problems...)
 		return nil
 	}
-	c := &candidate{
-		location: p, entry: entry, prefix: root.Prefix, notes: notes.Problems,
-		hasTools: slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-			return e.Name() == toolsName && !e.IsDir()
-		}),
-	}
+	return w.candidate(p, entry, notes.Problems, slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return e.Name() == toolsName && !e.IsDir()
+	}))
+}
+
+// candidate returns what a directory is that has an entry document.
+func (w *walker) candidate(p location, entry string, notes []Problem, hasTools bool) *candidate {
+	c := &candidate{location: p, entry: entry, prefix: w.roots[p.root].Prefix, notes: notes, hasTools: hasTools}
 	if w.withheld != nil {
 		c.withheld = w.withheld(p.path)
 	}
@@ -358,6 +381,10 @@ func list(dir string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer file.Close()
+	return entriesOf(file)
+}
+
+func entriesOf(file *os.File) ([]fs.DirEntry, error) {
 	var entries []fs.DirEntry
 	for {
 		more, err := file.ReadDir(4096)

@@ -15,9 +15,12 @@ const (
 	// looked at: longer each time, while they keep coming. The least is for a
 	// file that was emptied to be written.
 	quietLeast, quietMost = 10 * time.Millisecond, 100 * time.Millisecond
+	// burstGap is how long after a look no event must come until changes are no
+	// more part of the same burst: longer than the longest quiet, and shorter than an
+	// author takes from one save to the next.
+	burstGap = 3 * quietMost
 	// debounceMost is how long a look is put off at most, while events keep
-	// coming, and how long none must come until changes are no more part of the
-	// same burst.
+	// coming.
 	debounceMost = time.Second
 )
 
@@ -34,7 +37,7 @@ func (d *debounce) event(now time.Time) time.Duration {
 	if d.latest.IsZero() {
 		d.latest = now.Add(debounceMost)
 		d.quiet = min(2*d.quiet, quietMost)
-		if now.Sub(d.looked) > debounceMost {
+		if now.Sub(d.looked) > burstGap {
 			d.quiet = quietLeast
 		}
 	}
@@ -102,12 +105,16 @@ func (c *Catalog) Watch(ctx context.Context, notify func(Change)) error {
 	return f.follow(ctx)
 }
 
-// setWatcher makes scans add their directories to w.
+// setWatcher makes scans add their directories to w. What others watched is not
+// known to it.
 func (c *Catalog) setWatcher(ctx context.Context, w *watch.Watcher) error {
 	if err := c.acquire(ctx); err != nil {
 		return err
 	}
 	defer c.release()
+	if c.state.watcher != nil {
+		c.state.tops = nil
+	}
 	c.state.watcher = w
 	return nil
 }

@@ -142,12 +142,12 @@ func TestWatchIsReplaced(t *testing.T) {
 // while scans run. In the end the catalog must be what it is when opened again, and
 // an edit anywhere must be told.
 func TestWatchSoak(t *testing.T) {
-	operations := testenv.Rounds(t, 10_000, 50_000)
+	operations, fewer := testenv.Rounds(t, 6_000, 50_000), testenv.Rounds(t, 3_000, 5_000)
 	if testing.Short() {
-		operations = 5_000
+		operations, fewer = 1_500, 1_500
 	}
 	eachSource(t, func(t *testing.T) {
-		defer func() { operations = 5_000 }() // the library's are not this system's own
+		defer func() { operations = fewer }() // the library's are not this system's own
 		root := plantSkills(t, "s0", "s1", "s2", "s3")
 		f := follow(t, roots(root))
 		f.watching(root)

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/catalog/internal/frontmatter"
@@ -32,12 +34,16 @@ func (r Reading) Settled() bool { return r.State.Settled(r.When) }
 // Current reports whether the document is still as it was read.
 func (r Reading) Current(dir, entry string) bool {
 	if r.Settled() {
+		info, err := os.Lstat(filepath.Join(dir, entry))
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			return err == nil && filestat.Of(info) == r.State
+		}
 		root, err := os.OpenRoot(dir)
 		if err != nil {
 			return false
 		}
 		defer root.Close()
-		info, err := root.Stat(entry)
+		info, err = root.Stat(entry)
 		return err == nil && filestat.Of(info) == r.State
 	}
 	_, now, err := Read(dir, entry)

@@ -91,7 +91,7 @@ var rules = []Rule{
 	{"yaml-key-type", Error, Error, "make the key a string"},
 	{"yaml-key-scalar", Warning, Warning, "quote the key, so that every reader takes it for the same string"},
 	{"yaml-alias", Error, Error, "write the value out instead of using anchors and aliases"},
-	{"yaml-subset", None, Error, "write block mappings and sequences, without anchors and merge keys"},
+	{"yaml-subset", None, Error, "quote it where it is text; else write block mappings and sequences, without anchors and merge keys"},
 	{"yaml-depth", Error, Error, "nest values less deeply"},
 	{"yaml-tag", Warning, Error, "remove the tag"},
 	{"yaml-number", Warning, Warning, "quote the value; JSON has no such number"},
@@ -118,7 +118,7 @@ var rules = []Rule{
 	{"allowed-tools-key", Warning, Error, "spell the key allowed-tools; misspelled it grants nothing"},
 	{"allowed-tools-empty", Warning, Warning, "name the tools, or remove the key so that the skill may use those that the configuration allows"},
 	{"unknown-key", Warning, Error, "move it under metadata, or correct its spelling"},
-	{"extension-key", Warning, Error, "none is needed for hosts that know the key; others ignore it"},
+	{"extension-key", Warning, Error, "keep it if your hosts know the key, and others ignore it; for the reference validator take it out"},
 
 	{"archive-format", Error, Error, "pack the skill again, as a plain ZIP file"},
 	{"archive-limit", Error, Error, "pack fewer or smaller files"},
@@ -131,7 +131,7 @@ var rules = []Rule{
 	{"allowed-tools-entry", Warning, Warning, "correct the entry; until then it grants nothing"},
 	{"allowed-tools-any", Warning, Warning, "name what it is to run, as in Bash(timeout 60 scripts/run.py:*); or write Bash, which says what it grants"},
 	{"extension-limit", Warning, Warning, "move what the skill does not need elsewhere; the tools serve it all the same"},
-	{"extension-entry", Warning, Warning, "correct it, so that hosts that list skills find this one; the tools serve it all the same"},
+	{"extension-entry", Warning, Warning, "write it as the specification has it, allowed-tools as one string with spaces between its entries; the tools serve the skill all the same"},
 	{"line-endings", Warning, Warning, "end lines in LF; a .gitattributes with \"* text eol=lf\" keeps them so"},
 	{"tools-unreadable", Error, Error, "make tools.json a regular file inside the skill directory"},
 	{"tools-size", Error, Error, "keep tools.json below 256 KiB"},
@@ -151,5 +151,18 @@ var rules = []Rule{
 
 // Lookup returns the rule of that name. It panics where there is none.
 func Lookup(name string) Rule {
-	return rules[slices.IndexFunc(rules, func(r Rule) bool { return r.Name == name })]
+	rule, known := Find(name)
+	if !known {
+		panic("no rule " + name)
+	}
+	return rule
+}
+
+// Find returns the rule of a name that may be none's.
+func Find(name string) (rule Rule, known bool) {
+	i := slices.IndexFunc(rules, func(r Rule) bool { return r.Name == name })
+	if i < 0 {
+		return Rule{}, false
+	}
+	return rules[i], true
 }

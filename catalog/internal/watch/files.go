@@ -99,12 +99,12 @@ func (f *Files) regroup(came, went []string) {
 		f.skills[dir] = true
 	}
 	for skill, files := range f.known {
-		if f.skills[skill] && Outermost(skill, f.skills) == skill {
+		if f.skills[skill] && outermost(skill, f.skills) == skill {
 			continue
 		}
 		delete(f.known, skill)
 		for _, file := range files {
-			if home := Outermost(file.path, f.skills); home != "" {
+			if home := outermost(file.path, f.skills); home != "" {
 				f.known[home] = append(f.known[home], file)
 			} else {
 				f.count--
@@ -118,7 +118,7 @@ func (f *Files) regroup(came, went []string) {
 func (f *Files) look(ctx context.Context, suspect []string) {
 	looked := map[string]bool{}
 	for _, dir := range suspect {
-		skill := Outermost(dir, f.skills)
+		skill := outermost(dir, f.skills)
 		if skill == "" || looked[skill] || ctx.Err() != nil {
 			continue
 		}
@@ -152,9 +152,9 @@ func sortByPath(files []file) {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
 }
 
-// Outermost returns the outermost of these directories that a path is or lies
+// outermost returns the outermost of these directories that a path is or lies
 // in, or nothing.
-func Outermost(path string, dirs map[string]bool) (found string) {
+func outermost(path string, dirs map[string]bool) (found string) {
 	for dir := path; ; dir = filepath.Dir(dir) {
 		if dirs[dir] {
 			found = dir

@@ -109,10 +109,11 @@ func New(roots []string, log *slog.Logger, limits Limits, source Source) *Watche
 }
 
 // Begin prepares for a scan of everything, for which nothing is to be taken any
-// more. A source that failed is replaced, so that all directories are in the set.
-func (w *Watcher) Begin() {
+// more. A source that failed is replaced, so that all directories are in the set;
+// then the watches that there were are none of this watcher any more.
+func (w *Watcher) Begin() (replaced bool) {
 	if w.openSource == nil {
-		return
+		return false
 	}
 	w.Touched()
 	w.mu.Lock()
@@ -126,6 +127,7 @@ func (w *Watcher) Begin() {
 	if w.current() == nil {
 		w.open()
 	}
+	return failed
 }
 
 func (w *Watcher) current() source {

@@ -24,7 +24,7 @@ func (p *Publisher) listResources(cursor mcp.Cursor, result *mcp.ListResourcesRe
 	if p.CompatIndex && cursor == "" {
 		result.Resources = append(result.Resources, compatIndexResource())
 	}
-	if cursor == "" && len(p.Skills.Problems(snapshot)) > 0 {
+	if cursor == "" && p.Skills.AnyProblem(snapshot) {
 		result.Resources = append(result.Resources, problemsResource())
 	}
 	for _, skill := range page {

@@ -50,7 +50,7 @@ func (a Access) Snapshot() *catalog.Snapshot { return a.Catalog.Snapshot() }
 // One that was broken by its last save is as it was last good.
 func (a Access) Find(ctx context.Context, name string) (*catalog.Skill, error) {
 	skill, ok := a.Snapshot().Lookup(name)
-	if ok && skill.Stale() {
+	if ok && (skill.Unread() || skill.Stale()) {
 		var err error
 		if skill, ok, err = a.Catalog.Refresh(ctx, name); err != nil {
 			return nil, err
@@ -74,7 +74,7 @@ func (a Access) missing(name string) error {
 	}
 	// Paths of this machine are no client's business.
 	message := strings.ReplaceAll(fault.Message, filepath.Dir(fault.File)+string(filepath.Separator), "")
-	return failure.New(failure.InvalidFrontmatter, "Tell the user; its author has to mend it: "+fault.Hint+".",
+	return failure.New(failure.InvalidFrontmatter, "Tell the user; its author has to correct it: "+fault.Hint+".",
 		"the skill %q cannot be used: %s: %s (%s)", truncate.After(name, 80), where, message, fault.Rule)
 }
 
@@ -82,7 +82,7 @@ func (a Access) missing(name string) error {
 // entry document stands on disk now.
 func (a Access) Resolve(ctx context.Context, uri string) (*catalog.Skill, string, error) {
 	skill, file, err := resources.Resolve(a.Snapshot(), uri)
-	if err != nil || !skill.Stale() {
+	if err != nil || !skill.Unread() && !skill.Stale() {
 		return skill, file, err
 	}
 	if _, _, err := a.Catalog.Refresh(ctx, skill.Name); err != nil {
@@ -154,6 +154,12 @@ func (a Access) Readable(skill *catalog.Skill) func(file string) bool {
 	return func(file string) bool {
 		return file == skill.Entry || a.Policy.Decide(grants, policy.Request{Op: policy.OpRead, Path: file}).Effect == policy.Allow
 	}
+}
+
+// Open reports whether programs that are not a skill's own may see all of it.
+func (a Access) Open(skill *catalog.Skill) bool {
+	grants, _ := policy.Parse(skill.AllowedTools)
+	return a.Policy.Open(grants)
 }
 
 // Open opens a skill's directory, which the caller closes.
@@ -239,7 +245,7 @@ func ReadInstructions(skill *catalog.Skill, dir *contained.Dir) (Instructions, e
 		}
 	}
 	if len(document.Body) >= len(content.Data) {
-		return read, failure.New(failure.InvalidFrontmatter, "Tell the user; the author has to mend it.", "skill %q has no frontmatter any more: %s", skill.Name, read.Fault)
+		return read, failure.New(failure.InvalidFrontmatter, "Tell the user; the author has to correct it.", "skill %q has no frontmatter any more: %s", skill.Name, read.Fault)
 	}
 	return read, nil
 }

@@ -3,6 +3,7 @@ package updates
 import (
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -15,17 +16,19 @@ import (
 // CatalogChanged notifies clients of a change of the catalog: list_changed where a
 // list reads differently now, updated where a subscribed resource does.
 func (u *Updates) CatalogChanged(change catalog.Change) {
-	problems, other := u.Skills.Problems(change.Before), u.Skills.Problems(change.After)
 	differ := listsDiffer(change.Before, change.After)
-	if differ || (len(problems) == 0) != (len(other) == 0) {
+	if differ || u.Skills.AnyProblem(change.Before) != u.Skills.AnyProblem(change.After) {
 		u.listChanged(mcp.MethodNotificationResourcesListChanged)
 	}
 	if differ {
 		u.listChanged(mcp.MethodNotificationPromptsListChanged)
 	}
+	problemsDiffer := sync.OnceValue(func() bool { // for who subscribed: there may be very many
+		return !slices.Equal(u.Skills.Problems(change.Before), u.Skills.Problems(change.After))
+	})
 	u.notify(func(uri string) bool {
 		if uri == skills.ProblemsURI {
-			return !slices.Equal(problems, other)
+			return problemsDiffer()
 		}
 		return touched(change, uri)
 	})

@@ -1,8 +1,11 @@
-package catalog
+// Package metadata reads what the frontmatter of an entry document says of a
+// skill, and holds it to the specification.
+package metadata
 
 import (
+	"bytes"
 	"cmp"
-	"path"
+	"encoding/json"
 	"slices"
 	"strings"
 	"unicode"
@@ -27,19 +30,54 @@ var extensionKeys = []string{
 	"model", "paths", "shell", "user-invocable", "version", "when_to_use",
 }
 
-// validator turns a frontmatter into a skill.
+// Metadata is what a skill says of itself. The fields are those of [catalog.Skill].
+type Metadata struct {
+	Name, Description, Compatibility string
+	AllowedTools                     []string
+	UserOnly, ModelOnly              bool
+	Frontmatter                      json.RawMessage
+}
+
+// Valid reports whether the metadata, which was kept somewhere, is such as Parse
+// returns: what is put into URIs, texts and JSON breaks none of them.
+func (m *Metadata) Valid() bool {
+	return m.Name != "" && !unusableName(m.Name) && utf8.RuneCountInString(m.Name) <= maxNameChars &&
+		m.Description != "" && utf8.ValidString(m.Description) && utf8.RuneCountInString(m.Description) <= maxDescriptionChars &&
+		utf8.ValidString(m.Compatibility) && !slices.ContainsFunc(m.AllowedTools, func(tool string) bool { return !utf8.ValidString(tool) }) &&
+		bytes.HasPrefix(m.Frontmatter, []byte("{")) && utf8.Valid(m.Frontmatter) && json.Valid(m.Frontmatter)
+}
+
+// Parse reads the metadata in the head of an entry document. dirName is the name
+// that the skill must have, or empty if any will do. The result is nil where the
+// head is of no use, or breaks a rule that is an error.
+func Parse(r *problem.Report, head []byte, dirName string) *Metadata {
+	p := frontmatter.Split(r, head, len(head) < frontmatter.MaxHeadBytes)
+	if !p.Found {
+		return nil
+	}
+	m, ok := frontmatter.Decode(r, p.YAML, p.Line)
+	if !ok {
+		return nil
+	}
+	read := validate(r, m, dirName)
+	if read != nil && r.Mode == problem.Strict && referenceRefuses(r, head, p, dirName) {
+		return nil
+	}
+	return read
+}
+
+// validator turns a frontmatter into metadata.
 type validator struct {
 	*problem.Report
 	fields []frontmatter.Field
 	byKey  map[string]frontmatter.Field
-	skill  *Skill
+	read   *Metadata
 }
 
-// validate checks a frontmatter against the specification. dirName is the
-// name that the skill must have, or empty if any will do; prefix is the
-// root's. The skill is nil where the frontmatter is of no use.
-func validate(r *problem.Report, m frontmatter.Mapping, dirName, prefix string) *Skill {
-	v := &validator{Report: r, fields: m.Fields, byKey: make(map[string]frontmatter.Field, len(m.Fields)), skill: &Skill{Frontmatter: m.JSON}}
+// validate checks a frontmatter against the specification. The metadata is nil
+// where the frontmatter is of no use.
+func validate(r *problem.Report, m frontmatter.Mapping, dirName string) *Metadata {
+	v := &validator{Report: r, fields: m.Fields, byKey: make(map[string]frontmatter.Field, len(m.Fields)), read: &Metadata{Frontmatter: m.JSON}}
 	for _, f := range m.Fields {
 		v.byKey[f.Key] = f
 	}
@@ -49,17 +87,16 @@ func validate(r *problem.Report, m frontmatter.Mapping, dirName, prefix string) 
 	v.compatibility()
 	v.metadata()
 	v.allowedTools()
-	v.skill.UserOnly = v.says("disable-model-invocation", "true")
-	v.skill.ModelOnly = v.says("user-invocable", "false")
+	v.read.UserOnly = v.says("disable-model-invocation", "true")
+	v.read.ModelOnly = v.says("user-invocable", "false")
 	v.otherKeys()
 	for i := range r.Problems {
-		r.Problems[i].Skill = v.skill.Name
+		r.Problems[i].Skill = v.read.Name
 	}
 	if r.Errors > 0 {
 		return nil
 	}
-	v.skill.Path = path.Join(prefix, v.skill.Name)
-	return v.skill
+	return v.read
 }
 
 // text returns a field as its author wrote it. found is false where the key is
@@ -92,7 +129,7 @@ func (v *validator) description() {
 	if n := utf8.RuneCountInString(text); n > maxDescriptionChars {
 		v.Add("description-length", f.At, "the description has %d characters, more than %d", n, maxDescriptionChars)
 	}
-	v.skill.Description = truncate.To(trimmed, maxDescriptionChars)
+	v.read.Description = truncate.To(trimmed, maxDescriptionChars)
 }
 
 // isSpace reports whether a character is space to Python, in which the reference
@@ -124,7 +161,7 @@ func (v *validator) compatibility() {
 	} else if n := utf8.RuneCountInString(text); n > maxCompatibilityChars {
 		v.Add("compatibility-length", f.At, "compatibility has %d characters, more than %d", n, maxCompatibilityChars)
 	}
-	v.skill.Compatibility = text
+	v.read.Compatibility = text
 }
 
 func (v *validator) metadata() {

@@ -1,4 +1,4 @@
-package catalog
+package metadata
 
 import (
 	"strings"
@@ -28,13 +28,13 @@ func (v *validator) allowedTools() {
 	for _, near := range v.fields {
 		if meansAllowedTools(near.Key) {
 			v.Add("allowed-tools-key", near.At, "the key %q grants nothing", problem.Clip(near.Key))
-			v.skill.AllowedTools = []string{}
+			v.read.AllowedTools = []string{}
 		}
 	}
 	if found {
 		told := len(v.Problems)
-		v.skill.AllowedTools = v.granted(f)
-		if len(v.skill.AllowedTools) == 0 && len(v.Problems) == told {
+		v.read.AllowedTools = v.granted(f)
+		if len(v.read.AllowedTools) == 0 && len(v.Problems) == told {
 			v.Add("allowed-tools-empty", f.At, "allowed-tools names no tool, so the skill may use none")
 		}
 	}

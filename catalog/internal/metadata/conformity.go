@@ -1,4 +1,4 @@
-package catalog
+package metadata
 
 import (
 	"encoding/json"
@@ -6,22 +6,23 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/skills-mcp/skills-mcp/catalog/internal/problem"
 )
 
 // misread are the rules whose breach the catalog forgives, while another reader
 // of YAML sees another frontmatter or none.
 var misread = []string{"frontmatter-blank-lines", "yaml-colon", "yaml-tag", "yaml-number"}
 
-// Nonconformity says in what the skill's frontmatter is not what the
-// specification wants, as the strictest of its readers take it (values have the
-// type of JSON that it names, and names are ASCII), or nothing. Such a skill is
-// published all the same.
-func (s *Skill) Nonconformity() string {
-	if slices.ContainsFunc(s.problems, func(p Problem) bool { return slices.Contains(misread, p.Rule) }) {
+// Nonconformity says in what a frontmatter, in which these problems were found, is
+// not what the specification wants, as the strictest of its readers take it
+// (values have the type of JSON that it names, and names are ASCII), or nothing.
+func Nonconformity(read json.RawMessage, problems []problem.Problem) string {
+	if slices.ContainsFunc(problems, func(p problem.Problem) bool { return slices.Contains(misread, p.Rule) }) {
 		return "other YAML readers see another frontmatter"
 	}
 	var fields map[string]any
-	err := json.Unmarshal(s.Frontmatter, &fields)
+	err := json.Unmarshal(read, &fields)
 	if name, _ := fields["name"].(string); name == "" || nameFault(name) != "" || strings.ContainsFunc(name, isNotASCII) {
 		return "its name is not 1 to 64 lowercase letters, digits and single hyphens"
 	}

@@ -1,4 +1,4 @@
-package catalog
+package metadata
 
 import (
 	"cmp"
@@ -30,7 +30,7 @@ func (v *validator) name(dirName string) {
 		v.Add("name-length", f.At, "the name has %d characters, more than %d", utf8.RuneCountInString(name), maxNameChars)
 		return
 	}
-	v.skill.Name = name
+	v.read.Name = name
 	if !f.Value.IsString() {
 		v.Add("name-type", f.At, "the name %s is not a string in YAML", name)
 	}

@@ -1,4 +1,4 @@
-package catalog
+package metadata
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ func referenceRefuses(r *problem.Report, head []byte, p frontmatter.Parts, dirNa
 		theirs := &problem.Report{Mode: problem.Strict}
 		m, read := frontmatter.Decode(theirs, rest[:end], 1)
 		if read {
-			validate(theirs, m, dirName, "")
+			validate(theirs, m, dirName)
 		}
 		if theirs.Errors > 0 {
 			r.Add("frontmatter-hyphens", problem.AtByte(head, len(hyphens)+end, 1), "the reference validator ends the frontmatter at this ---, and refuses what is left of it")
