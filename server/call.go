@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
@@ -59,6 +60,16 @@ func (s *Server) Call(ctx context.Context, tool string, arguments json.RawMessag
 		called.Text += fmt.Sprintf("[%s %s %s]", block.Type, block.MIMEType, block.URI)
 	}
 	return called, nil
+}
+
+// Activation returns what a model reads when it activates a skill, for who has the
+// skill's files: nobody is asked and nothing is recorded.
+func (s *Server) Activation(ctx context.Context, skill *catalog.Skill) (string, error) {
+	activated, err := s.publisher.Activation.Activate(request.WithSender(ctx, "cli"), skill, "")
+	if err != nil {
+		return "", err
+	}
+	return s.opts.Redact.String(activated.Text), nil
 }
 
 // Tool is what a caller in-process needs to know of a tool.

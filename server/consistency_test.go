@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 )
@@ -50,6 +52,46 @@ func TestReadsMatchManifest(t *testing.T) {
 	}
 }
 
+// TestFileThatNeverRests touches one file faster than it can be hashed: that
+// is told as what it is, and not as a fault of the server. It runs alone, with
+// the largest file that fits, so that no reading passes between two touches.
+func TestFileThatNeverRests(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a touched file looks as before")
+	}
+	f := reloadFixture(t)
+	url := f.serveHTTP(t)
+	large := filepath.Join(f.root, "note", "large.bin")
+	writeFile(t, large, make([]byte, 15<<20))
+
+	stop := make(chan struct{})
+	var touching sync.WaitGroup
+	touching.Go(func() {
+		for mode := fs.FileMode(0o600); ; mode ^= 0o044 {
+			select {
+			case <-stop:
+				return
+			default:
+				if err := os.Chmod(large, mode); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	defer touching.Wait()
+	defer close(stop)
+	// Where the touching was kept from the processor, the file rested.
+	body := skillsGet(t, url)
+	for !bytes.Contains(body, []byte(`"error"`)) {
+		body = skillsGet(t, url)
+	}
+	for _, want := range []string{`the skill \"note\" changes all the time`, "when its author has stopped writing"} {
+		if !bytes.Contains(body, []byte(want)) {
+			t.Errorf("%s says nothing of %s", body, want)
+		}
+	}
+}
+
 // checkRead reads a file between two manifests.
 func checkRead(t *testing.T, url string, editor *editor, name string) {
 	uri := "skill://note/" + name
@@ -74,11 +116,16 @@ func checkRead(t *testing.T, url string, editor *editor, name string) {
 func getNote(t *testing.T, url string) (body []byte) {
 	const patient = 100
 	for range patient {
-		_, body = post(t, url+"/mcp", rpc(1, "skills/get", modern(map[string]any{"uri": "skill://note/SKILL.md"})), modernHeaders("skills/get", "")...)
+		body = skillsGet(t, url)
 		if !bytes.Contains(body, []byte("changes all the time")) {
 			break
 		}
 	}
+	return body
+}
+
+func skillsGet(t *testing.T, url string) (body []byte) {
+	_, body = post(t, url+"/mcp", rpc(1, "skills/get", modern(map[string]any{"uri": "skill://note/SKILL.md"})), modernHeaders("skills/get", "")...)
 	return body
 }
 

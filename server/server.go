@@ -37,6 +37,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
+	"github.com/skills-mcp/skills-mcp/server/internal/library"
 	"github.com/skills-mcp/skills-mcp/server/internal/packages"
 	"github.com/skills-mcp/skills-mcp/server/internal/publish"
 	"github.com/skills-mcp/skills-mcp/server/internal/recorder"
@@ -62,6 +63,10 @@ func ParseToolset(name string) (Toolset, error) { return tools.ParseToolset(name
 // Limits bound the runs of a skill.
 type Limits = execution.Limits
 
+// Activated remembers the names of skills that were activated, also by an earlier
+// server of the same session. It is safe for use by several goroutines.
+type Activated = activation.Memory
+
 // Options are what a server is made of.
 type Options struct {
 	// Version is the program's version, without a leading v.
@@ -79,6 +84,9 @@ type Options struct {
 	// Toolsets are the sets of tools that are there besides the four that
 	// always are, each at most once. They need Workspaces.
 	Toolsets []Toolset
+	// MountAll has the programs of the workspace's toolset that are of no skill see
+	// all skills that keep nothing from them, where Sandbox can show them.
+	MountAll bool
 	// PackTools has the tools of skills' tools.json that there are at the start be
 	// tools of their own too.
 	PackTools bool
@@ -95,6 +103,9 @@ type Options struct {
 	Environments func() *environments.Store
 	// Pinned are names of skills that the instructions list first.
 	Pinned []string
+	// Activated remembers which skills were activated in the session of the one
+	// client that there is. If nil, nothing does.
+	Activated Activated
 	// Approval says what users are asked before it is done. In its zero value
 	// programs run and files are read without a question.
 	Approval Approval
@@ -157,7 +168,7 @@ func New(opts Options) (*Server, error) {
 		return nil, err
 	}
 	s.library = s.newLibrary()
-	s.router = &router.Router{Library: s.library, Methods: s.publisher.Methods(), Log: s.log}
+	s.router = &router.Router{Library: s.library, Methods: s.publisher.Methods(), Read: s.publisher.Read, Log: s.log}
 	s.tools.Register(s.library)
 	s.publisher.Register(s.library)
 	if opts.Workspaces != nil {
@@ -190,11 +201,15 @@ func (s *Server) furnish() (err error) {
 	requirements := &requirement.Finder{Sandbox: opts.Sandbox, Copies: opts.Copies, Workspaces: s.workspaces, Access: s.access, Packages: prepared, Log: s.log,
 		Limits: func(skill string) sandbox.Limits { return execution.LimitsOf(opts.Limits).Of(skill).Limits }}
 	activations := activation.Writer{Skills: found, Shares: s.shares, Access: s.access, Needs: prepared.Needs, Copies: opts.Copies, Requirements: requirements, Sandbox: opts.Sandbox,
-		Cut: &sync.Map{}, Shown: func(skill string) int64 { return execution.LimitsOf(opts.Limits).Of(skill).Instructions }}
+		Memory: opts.Activated, Cut: &sync.Map{}, Shown: func(skill string) int64 { return execution.LimitsOf(opts.Limits).Of(skill).Instructions }}
 	s.publisher = &publish.Publisher{Skills: found, Workspaces: s.workspaces, Activation: activations, Shares: s.shares,
 		Pinned: opts.Pinned, CompatIndex: opts.CompatIndex, Recorder: record, Log: s.log}
+	var shown *library.Access
+	if opts.MountAll {
+		shown = &library.Access{Skills: found, Copies: opts.Copies, Sandbox: opts.Sandbox}
+	}
 	rooms := tools.Rooms{Skills: found, Workspaces: s.workspaces, Activation: activations, Shares: s.shares, Door: s.consent, Runner: &execution.Runner{
-		Skills: found, Shares: s.shares, Access: s.access, Redact: opts.Redact, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements, Consent: s.consent,
+		Skills: found, Shares: s.shares, Access: s.access, Redact: opts.Redact, Workspaces: s.workspaces, Copies: opts.Copies, Requirements: requirements, Library: shown, Consent: s.consent,
 		Limits: opts.Limits, Sandbox: measured{opts.Sandbox, s.measures}, Changed: s.updates.WorkspaceChanged, Log: s.log,
 	}}
 	all := tools.Basic(rooms)
@@ -238,6 +253,7 @@ func (s *Server) newLibrary() *mcpserver.MCPServer {
 func (s *Server) hooks() *mcpserver.Hooks {
 	hooks := &mcpserver.Hooks{}
 	s.publisher.Hook(hooks)
+	s.tools.Hook(hooks)
 	s.updates.Hook(hooks)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		s.forget(session.SessionID())

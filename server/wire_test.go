@@ -27,7 +27,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // patience bounds every wait for something that has to come.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // TestWire plays the conversations in testdata/rpc over stdio.
 //

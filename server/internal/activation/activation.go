@@ -50,8 +50,39 @@ type Writer struct {
 	Sandbox sandbox.Backend
 	// Shown is how many bytes of a skill's instructions are shown at once.
 	Shown func(skill string) int64
+	// Memory remembers what was activated; nil for none.
+	Memory Memory
 	// Cut has the entry documents of which the log says that they are cut.
 	Cut *sync.Map
+}
+
+// Memory remembers the names of skills that were activated in a session.
+type Memory interface {
+	// Names returns them, the last one last.
+	Names() []string
+	Add(name string)
+}
+
+// Remember notes that a model has read what activates a skill.
+func (w Writer) Remember(skill *catalog.Skill) {
+	if w.Memory != nil {
+		w.Memory.Add(skill.Name)
+	}
+}
+
+// Before returns the skills that were activated in the session and that there are, the
+// last one last: of those that models are told of.
+func (w Writer) Before() (names []string) {
+	if w.Memory == nil {
+		return nil
+	}
+	snapshot := w.Skills.Snapshot()
+	for _, name := range w.Memory.Names() {
+		if skill, ok := snapshot.Lookup(name); ok && !skill.UserOnly {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // page is one activation.
@@ -89,7 +120,7 @@ func (w Writer) Activate(ctx context.Context, skill *catalog.Skill, arguments st
 	// What is ours comes first: hosts cut long results at their end.
 	text := fmt.Sprintf("<skill_content name=%q>\nBase directory for this skill: %s\n\n<skill_runtime>\n%s</skill_runtime>\n\n%s\n</skill_content>",
 		skill.Name, p.base(), sealed(p.String()), sealed(strings.TrimSpace(withArguments(shown, arguments))))
-	return Activation{Text: text, skill: skill, tools: p.tools, next: next, entries: p.grants.Entries(), granted: p.granted}, nil
+	return Activation{Text: text, skill: skill, tools: p.tools, next: next, entries: p.grants.Entries(), granted: p.granted, shown: p.forCard()}, nil
 }
 
 // base is where the skill's files are: as programs see them, or where none run,
@@ -193,7 +224,7 @@ func (p *page) writeTools() {
 		fmt.Fprintf(p, "- %s: %s\n  input schema: %s\n", t.Name, display.Line(t.Description), compact(t.InputSchema))
 	}
 	if len(faults) > 0 {
-		fmt.Fprintf(p, "Left out of its tools.json, because of faults that its author has to mend: %d, the first because %s\n", len(faults), display.Line(faults[0]))
+		fmt.Fprintf(p, "Left out of its tools.json, because of faults that its author has to correct: %d, the first because %s\n", len(faults), display.Line(faults[0]))
 	}
 }
 

@@ -15,12 +15,20 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/library"
 	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
-// OutputSchema describes the structured content of an answer.
-var OutputSchema = json.RawMessage(`{
+// OutputSchema describes the structured content of an answer, and
+// LibrarySchema that of one where runs see all skills.
+var (
+	OutputSchema  = outputSchema("")
+	LibrarySchema = outputSchema(library.ReportSchema + ",")
+)
+
+func outputSchema(more string) json.RawMessage {
+	return json.RawMessage(`{
   "type": "object",
   "properties": {
     "status": {"type": "string", "enum": ["exited", "signaled", "timeout", "output_limit", "out_of_memory", "quota_exceeded", "canceled", "lost", "declined"], "description": "How the program ended; lost where what ran it went away, and declined where the user did not allow it to be run."},
@@ -47,6 +55,7 @@ var OutputSchema = json.RawMessage(`{
     "leftBehindOmitted": {"type": "integer", "description": "How many more of them there were."},
     ` + shares.ReportSchema + `,
     ` + access.ReportSchema + `,
+    ` + more + `
     "sandbox": {"type": "object", "properties": {
       "backend": {"type": "string"}, "tier": {"type": "string"}, "notice": {"type": "string"}
     }, "required": ["backend", "tier", "notice"]},
@@ -56,6 +65,7 @@ var OutputSchema = json.RawMessage(`{
   },
   "required": ["status", "exitCode", "stdout", "stderr", "durationMs", "workspace", "artifacts", "sandbox"]
 }`)
+}
 
 // output holds all that a model needs, since hosts that see structured
 // content show it nothing else.
@@ -79,6 +89,7 @@ type output struct {
 	Error            *failure.Failure `json:"error,omitempty"`
 	sharesReport
 	accessReport
+	libraryReport
 	// What is long comes last, so that a host that cuts loses only of it.
 	Stdout string `json:"stdout"`
 	Stderr string `json:"stderr"`
@@ -86,8 +97,9 @@ type output struct {
 
 // What others report becomes a part of the output.
 type (
-	sharesReport = shares.Report
-	accessReport = access.Report
+	sharesReport  = shares.Report
+	accessReport  = access.Report
+	libraryReport = library.Report
 )
 
 type sandboxInfo struct {
@@ -106,6 +118,7 @@ type ran struct {
 	result    sandbox.Result
 	shared    shares.Report
 	access    access.Report
+	library   library.Report
 	// advice adds to what to do next where the run failed; longest says that the
 	// caller cannot give it more time.
 	advice  string
@@ -131,6 +144,7 @@ func answer(ws workspaces.Workspace, ran ran) *mcp.CallToolResult {
 		Error:            ran.failure(),
 		sharesReport:     ran.shared,
 		accessReport:     ran.access,
+		libraryReport:    ran.library,
 	}
 	if result.Status == sandbox.TimedOut && ran.longest {
 		out.Error.Hint = "It may not have more time: ask for less work at once."
@@ -189,6 +203,9 @@ func (ran ran) failure() *failure.Failure {
 // runFailure says what went wrong with a run, or nothing.
 func runFailure(result sandbox.Result) *failure.Failure {
 	ending := endingFailure(result)
+	if ending != nil && result.Reason != "" {
+		ending.Message = display.Line(result.Reason)
+	}
 	if !result.ChangesLost {
 		return ending
 	}
@@ -214,13 +231,15 @@ func endingFailure(result sandbox.Result) *failure.Failure {
 	case result.Status == sandbox.QuotaExceeded:
 		return failure.New(failure.WorkspaceFull, "Remove what is not needed, with another run in the same workspace.",
 			"killed because the workspace holds more than it may, or directories that cannot be looked into")
+	case result.Status == sandbox.Lost && result.Reason != "":
+		return failure.New(failure.ContainerError, "Part of its work may be done, and nothing says how much: run it again only if it may be done twice. If that ends so again, tell the user.", "")
 	case result.Status == sandbox.Lost:
 		return failure.New(failure.ContainerError, "Part of its work may be done, and nothing says how much: look at the workspace and at what it was to reach, and run it again only if it may be done twice. If that fails with "+string(failure.SandboxUnavailable)+", tell the user that the container engine is gone.",
 			"the container was removed, or its engine stopped, before the program's end")
 	case result.Status == sandbox.Signaled:
 		return failure.New(failure.ExecutionFailed, "Read stderr.", "ended by signal %s", result.Signal)
 	case result.ExitCode != 0:
-		return failure.New(failure.ExecutionFailed, "Read stderr and stdout, mend the input, and try again.", "exit code %d", result.ExitCode)
+		return failure.New(failure.ExecutionFailed, "Read stderr and stdout, correct the input, and try again.", "exit code %d", result.ExitCode)
 	}
 	return nil
 }
@@ -277,6 +296,7 @@ func (o output) text() string {
 	}
 	o.sharesReport.WriteText(&text)
 	o.accessReport.WriteText(&text)
+	o.libraryReport.WriteText(&text)
 	fmt.Fprintf(&text, "workspace %s, %d ms, %d ms of processor time, ", o.Workspace, o.DurationMs, o.CPUMs)
 	if o.PeakMemory > 0 {
 		fmt.Fprintf(&text, "%s of memory, ", display.Size(o.PeakMemory))

@@ -19,6 +19,8 @@ func TestLostChangesAreTold(t *testing.T) {
 		{sandbox.Result{Status: sandbox.Exited, ChangesLost: true}, failure.ExecutionFailed, "exit code 0, but"},
 		{sandbox.Result{Status: sandbox.Exited, ExitCode: 7, ChangesLost: true}, failure.ExecutionFailed, "exit code 7;"},
 		{sandbox.Result{Status: sandbox.Lost, ExitCode: -1, ChangesLost: true}, failure.ContainerError, "before the program's end"},
+		{sandbox.Result{Status: sandbox.Lost, ExitCode: -1, Reason: "something else was run", ChangesLost: true}, failure.ContainerError, "something else was run;"},
+		{sandbox.Result{Status: sandbox.Canceled, ExitCode: -1, Reason: "it may go on", ChangesLost: true}, failure.ExecutionCanceled, "it may go on;"},
 		{sandbox.Result{Status: sandbox.TimedOut, ExitCode: -1, ChangesLost: true}, failure.ExecutionTimeout, "killed after"},
 	} {
 		failure := runFailure(c.result)

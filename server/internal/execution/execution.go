@@ -23,6 +23,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/advice"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/library"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/requirement"
 	"github.com/skills-mcp/skills-mcp/server/internal/shares"
@@ -43,6 +44,8 @@ type Runner struct {
 	// Redact is what no output of a program holds: a skill may find what another
 	// one has left. If nil, there is nothing.
 	Redact *redact.Set
+	// Library is what runs of no skill see of all skills; nil for nothing.
+	Library *library.Access
 	// Consent is what every run passes before it begins.
 	Consent *consent.Door
 	// Limits are those of the runs of a skill. If nil, the defaults.
@@ -82,7 +85,9 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 	}
 	spec := &prepared.spec
 	spec.Workspace, spec.Private, spec.Caller = ws.Dir, ws.Private, request.Caller(ctx)
-	if spec.Progress = progressFrom(ctx); spec.Progress != nil && prepared.skill != nil {
+	progress, stop := unsilenced(progressFrom(ctx))
+	defer stop()
+	if spec.Progress = progress; spec.Progress != nil && prepared.skill != nil {
 		// What is known to be missing is no reason to refuse a program: it may
 		// find its modules elsewhere, or do without.
 		known, _ := r.Requirements.Known(prepared.skill, prepared.copy)
@@ -108,7 +113,7 @@ func (r *Runner) Run(ctx context.Context, p Program) (*mcp.CallToolResult, error
 		"status", result.Status, "exit", result.ExitCode, "duration", result.Duration, "sandbox", result.Info.Backend, "tier", result.Info.Tier,
 		"approval", approval.Outcome, "scope", approval.Scope)
 	ended := ran{
-		inProject: spec.InProject, digest: prepared.digest(), approval: approval, result: result, shared: report, access: granted.Report(),
+		inProject: spec.InProject, digest: prepared.digest(), approval: approval, result: result, shared: report, access: granted.Report(), library: prepared.library.Report(),
 		advice: r.advice(ctx, prepared, result, report.Hidden), longest: prepared.longest,
 	}
 	record(ctx, ws, ended)

@@ -35,7 +35,7 @@ func checkInput(skill *catalog.Skill, t catalog.Tool, input json.RawMessage) err
 	compiled, err := jsonschema.Compile(t.InputSchema)
 	if err != nil {
 		return &failure.Failure{Code: failure.InvalidTools, Message: fmt.Sprintf("the input schema of tool %q of skill %q is not valid", t.Name, skill.Name),
-			Hint: "Tell the user; the author has to mend tools.json.", Cause: err}
+			Hint: "Tell the user; the author has to correct tools.json.", Cause: err}
 	}
 	if faults := compiled.Faults(input); len(faults) > 0 {
 		return failure.New(failure.InvalidArguments, "Call exec again with an `input` that fits: "+truncate.After(string(t.InputSchema), 2000),

@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/server/internal/access"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/library"
 	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 )
@@ -26,6 +27,7 @@ type prepared struct {
 	skill   *catalog.Skill
 	copy    *staging.Copy
 	tools   []byte // the tools.json that a tool is from
+	library *library.Loan
 	spec    sandbox.Spec
 	request policy.Request
 	longest bool // its caller cannot give it more time
@@ -73,6 +75,7 @@ func (run *prepared) release() {
 	if run.copy != nil {
 		run.copy.Release()
 	}
+	run.library.Release()
 }
 
 // prepare decides on a run and takes the copy of the skill that it is to see.
@@ -103,7 +106,7 @@ func (r *Runner) prepare(ctx context.Context, p Program) (*prepared, error) {
 			return nil, err
 		}
 		if run.skill == nil {
-			return run, nil
+			return run, r.showSkills(ctx, run)
 		}
 		if run.copy, err = r.Copies.Take(ctx, run.skill.Dir); err != nil {
 			return nil, r.notCopied(run.skill, err)
@@ -116,6 +119,19 @@ func (r *Runner) prepare(ctx context.Context, p Program) (*prepared, error) {
 	}
 	return nil, failure.New(failure.SandboxSetup, "Try again when nothing writes to the skill's directory any more.",
 		"skill %q changes all the time, so no version of it can be run", p.Skill)
+}
+
+// showSkills has a run of no skill see all of them, where that is wanted.
+func (r *Runner) showSkills(ctx context.Context, run *prepared) (err error) {
+	run.library, err = r.Library.Take(ctx)
+	if refused, ok := errors.AsType[*contained.Error](err); ok {
+		r.Log.Error("skills cannot be copied for a run", "error", refused.Err)
+		return &failure.Failure{Code: failure.SandboxSetup, Message: refused.Message, Hint: refused.Hint, Cause: err}
+	}
+	if err == nil {
+		run.library.Specify(&run.spec)
+	}
+	return err
 }
 
 // fits reports whether the copy is of the version that was decided on.

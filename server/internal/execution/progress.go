@@ -2,7 +2,10 @@ package execution
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -27,6 +30,44 @@ func WithProgress(ctx context.Context, server *mcpserver.MCPServer, request mcp.
 		})
 	}
 	return context.WithValue(ctx, progressKey{}, report)
+}
+
+// silenceMost is how long a call may say nothing whose client asked for progress:
+// hosts give up what they do not hear of.
+const silenceMost = 15 * time.Second
+
+// unsilenced returns what reports as report does, and that the call is still at work
+// where nothing else was to be said for a time, until stop is called.
+func unsilenced(report func(line string)) (reporting func(line string), stop func()) {
+	if report == nil {
+		return nil, func() {}
+	}
+	began := time.Now()
+	var mu sync.Mutex // held while reporting: what comes later has the higher count
+	mu.Lock()
+	defer mu.Unlock()
+	var due *time.Timer
+	ended := false
+	due = time.AfterFunc(silenceMost, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !ended {
+			report(fmt.Sprintf("still at work after %v", time.Since(began).Round(time.Second)))
+			due.Reset(silenceMost)
+		}
+	})
+	reporting = func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		report(line)
+		due.Reset(silenceMost)
+	}
+	return reporting, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		ended = true
+		due.Stop()
+	}
 }
 
 // progressFrom returns the call's progress report, or nil.

@@ -53,7 +53,7 @@ var (
 	ExecutionTimeout   = meaning("execution_timeout", "The program ran longer than its limit and was killed.")
 	ExecutionCanceled  = meaning("execution_canceled", "The caller went away or canceled, and the program was killed.")
 	OutputLimit        = meaning("output_limit", "The program wrote more than the limit and was killed.")
-	ContainerError     = meaning("container_error", "The container in which the program ran, or its engine, went away before the program's end.")
+	ContainerError     = meaning("container_error", "The container in which the program ran, or its engine, went away before the program's end, or does not tell how it ended.")
 	SandboxUnavailable = meaning("sandbox_unavailable", "Nothing can be run: no sandbox is configured or available.")
 	SandboxBusy        = meaning("sandbox_busy", "So many programs wait to be run, or requests to be answered, that no more are taken.")
 	SandboxSetup       = meaning("sandbox_setup", "The program could not be started: a script or interpreter is missing or unusable, or the skill changes all the time.")

@@ -4,8 +4,10 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,9 +19,10 @@ const MaxMessageBytes = 16 << 20
 
 // Message is the part of a JSON-RPC message that says what it is.
 type Message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
+	Version json.RawMessage `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
 }
 
 // IsRequest reports whether the message is to be answered.
@@ -67,9 +70,11 @@ func Parse(message []byte) (head Message, wrong *Error) {
 			return head, &Error{mcp.INVALID_REQUEST, "names in a message are written in lower case"}
 		}
 	}
-	head = Message{ID: fields["id"], Params: fields["params"]}
-	if method, ok := fields["method"]; ok && json.Unmarshal(method, &head.Method) != nil {
-		return Message{}, &Error{mcp.INVALID_REQUEST, "the method is not a string"}
+	head = Message{Version: fields["jsonrpc"], ID: fields["id"], Params: fields["params"]}
+	if method, ok := fields["method"]; ok {
+		if head.Method, ok = text(method); !ok {
+			return Message{}, &Error{mcp.INVALID_REQUEST, "the method is not a string"}
+		}
 	}
 	if head.Method == "" && fields["result"] == nil && fields["error"] == nil {
 		return Message{}, &Error{mcp.INVALID_REQUEST, "the message has no method"}
@@ -90,11 +95,26 @@ func Parse(message []byte) (head Message, wrong *Error) {
 // given reports whether a field is there and not null.
 func given(field json.RawMessage) bool { return len(field) > 0 && string(field) != "null" }
 
+// text returns what a JSON value says that is a string, or null.
+func text(value json.RawMessage) (text string, ok bool) {
+	if value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
+		return string(value[1 : len(value)-1]), true // which nearly all are
+	}
+	err := json.Unmarshal(value, &text)
+	return text, err == nil
+}
+
 // isID reports whether a JSON value can be the id of a request. A number that
 // is too large to be read is none.
 func isID(value json.RawMessage) bool {
-	var number *float64
-	return value[0] == '"' || json.Unmarshal(value, &number) == nil && number != nil
+	switch c := value[0]; {
+	case c == '"':
+		return true
+	case c == '-', '0' <= c && c <= '9':
+		_, err := strconv.ParseFloat(string(value), 64)
+		return err == nil
+	}
+	return false
 }
 
 // Refusal is the answer to what is no message, or whose id is not known.

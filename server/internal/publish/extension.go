@@ -12,6 +12,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/resources"
+	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/recorder"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
@@ -149,6 +150,9 @@ func (p *Publisher) entry(ctx context.Context, skill *catalog.Skill) (skillEntry
 			return skillEntry{}, err
 		}
 		manifest, err := p.Skills.Digests.Manifest(ctx, skill)
+		if errors.Is(err, contained.ErrChanged) {
+			continue
+		}
 		if err != nil {
 			return skillEntry{}, overLimit(skill, err)
 		}
@@ -177,7 +181,7 @@ func (p *Publisher) fresh(ctx context.Context, skill *catalog.Skill) (*catalog.S
 	defer dir.Close()
 	read, err := skills.ReadInstructions(fresh, dir)
 	if err == nil && read.Fault != "" {
-		err = failure.New(failure.InvalidFrontmatter, "The author has to mend it.", "skill %q is broken as it stands now: %s", fresh.Name, read.Fault)
+		err = failure.New(failure.InvalidFrontmatter, "The author has to correct it.", "skill %q is broken as it stands now: %s", fresh.Name, read.Fault)
 	}
 	return fresh, err
 }

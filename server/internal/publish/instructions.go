@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
@@ -13,6 +14,9 @@ import (
 // instructionsBytes bounds the instructions, in bytes of JSON, however many
 // skills there are. Claude Code cuts at 2 KB.
 const instructionsBytes = 1900
+
+// beforeBytes bounds what the instructions say of skills that were activated before.
+const beforeBytes = 400
 
 const instructionsHead = `Agent Skills: folders of instructions, references and scripts for particular tasks.
 
@@ -26,7 +30,8 @@ If the user writes /NAME or names a skill, activate that one, with the rest of w
 // all skills to fit, else names as far as they fit.
 func (p *Publisher) instructions() string {
 	ordered := pinnedFirst(p.Skills.Snapshot(), p.Pinned)
-	budget := instructionsBytes - jsonSize(instructionsHead)
+	head := instructionsHead + p.before()
+	budget := instructionsBytes - jsonSize(head)
 	list := named(ordered, budget)
 	for _, length := range descriptionLengths {
 		if text := described(ordered, length, budget); text != "" {
@@ -34,7 +39,21 @@ func (p *Publisher) instructions() string {
 			break
 		}
 	}
-	return instructionsHead + list
+	return head + list
+}
+
+// before says which skills were activated earlier in the session, as far as they fit:
+// the host may have left out of the conversation what they said.
+func (p *Publisher) before() string {
+	names := p.Activation.Before()
+	for len(names) > 0 {
+		text := "Activated earlier in this session: " + strings.Join(names, ", ") + ". Where you go on with one of them and do not see its instructions any more, activate it again.\n\n"
+		if jsonSize(text) <= beforeBytes {
+			return text
+		}
+		names = names[1:]
+	}
+	return ""
 }
 
 // descriptionLengths are the lengths, in characters, that descriptions are

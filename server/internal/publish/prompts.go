@@ -32,6 +32,7 @@ func (p *Publisher) prompt(ctx context.Context, name, arguments string) (*mcp.Ge
 	if err != nil {
 		return nil, err
 	}
+	p.Activation.Remember(skill)
 	return mcp.NewGetPromptResult(display.Line(skill.Description), []mcp.PromptMessage{
 		mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(activated.Text+promptNote)),
 	}), nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/server/internal/activation"
+	"github.com/skills-mcp/skills-mcp/server/internal/cards"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/recorder"
 	"github.com/skills-mcp/skills-mcp/server/internal/router"
@@ -50,15 +51,24 @@ const (
 
 // Hook has the library ask for what it lists and reads.
 func (p *Publisher) Hook(hooks *mcpserver.Hooks) {
-	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
+	hooks.AddAfterInitialize(func(_ context.Context, _ any, request *mcp.InitializeRequest, result *mcp.InitializeResult) {
 		result.Instructions = p.instructions()
+		if cards.Declared(request.Params.Capabilities) {
+			cards.Advertise(&result.Capabilities)
+		}
 	})
-	hooks.AddAfterDiscover(func(_ context.Context, _ any, _ *mcp.DiscoverRequest, result *mcp.DiscoverResult) {
+	hooks.AddAfterDiscover(func(ctx context.Context, _ any, _ *mcp.DiscoverRequest, result *mcp.DiscoverResult) {
 		result.Instructions = p.instructions()
+		if cards.Wanted(ctx) {
+			cards.Advertise(&result.Capabilities)
+		}
 	})
 	hooks.AddAfterListResources(func(ctx context.Context, _ any, request *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
 		if !router.Served(ctx) {
 			p.listResources(request.Params.Cursor, result)
+			if request.Params.Cursor == "" && cards.Wanted(ctx) {
+				result.Resources = append(cards.Resources(), result.Resources...)
+			}
 		}
 	})
 	hooks.AddAfterListPrompts(func(_ context.Context, _ any, request *mcp.ListPromptsRequest, result *mcp.ListPromptsResult) {
@@ -82,11 +92,9 @@ func (p *Publisher) Hook(hooks *mcpserver.Hooks) {
 func (p *Publisher) Register(library *mcpserver.MCPServer) {
 	library.AddResource(mcp.NewResource(internalURI, "read"), func(ctx context.Context, request mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 		uri, _ := request.Params.Arguments[askedFor].(string)
-		contents, err := recorder.Record(ctx, p.Recorder, asked("resources/read", "uri", uri), func(ctx context.Context) (mcp.ResourceContents, error) {
-			return p.read(ctx, uri)
-		})
+		contents, err := p.Read(ctx, uri)
 		if err != nil {
-			return nil, p.fail(ctx, "resources/read", about(uri, err))
+			return nil, pass(ctx, err)
 		}
 		return []mcp.ResourceContents{contents}, nil
 	})
@@ -96,7 +104,9 @@ func (p *Publisher) Register(library *mcpserver.MCPServer) {
 			return p.prompt(ctx, name, arguments)
 		})
 		if err != nil {
-			return nil, p.fail(ctx, "prompts/get", err)
+			f := failure.Of(err)
+			f.Log(p.Log, "prompts/get")
+			return nil, pass(ctx, f)
 		}
 		return prompt, nil
 	})
@@ -113,11 +123,10 @@ func asked(method string, params ...string) recorder.Request {
 	return recorder.Request{Event: audit.Read, Method: method, Input: encoded}
 }
 
-// fail has a failure go past the library to the router, since the library has
+// pass has a failure go past the library to the router, since the library has
 // one code for all of a handler's errors.
-func (p *Publisher) fail(ctx context.Context, method string, err error) error {
+func pass(ctx context.Context, err error) error {
 	f := failure.Of(err)
-	f.Log(p.Log, method)
 	router.Fail(ctx, f)
 	return errors.New(f.Error())
 }

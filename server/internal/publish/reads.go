@@ -9,15 +9,35 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/server/internal/cards"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
+	"github.com/skills-mcp/skills-mcp/server/internal/recorder"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/shares"
 	"github.com/skills-mcp/skills-mcp/server/internal/skills"
 	"github.com/skills-mcp/skills-mcp/server/internal/workspace"
 )
 
-// read reads a skill://, workspace:// or changes:// URI whole, or the problems.
+// Read serves resources/read, and records it. Its error is one for the client.
+func (p *Publisher) Read(ctx context.Context, uri string) (mcp.ResourceContents, error) {
+	const method = "resources/read"
+	contents, err := recorder.Record(ctx, p.Recorder, asked(method, "uri", uri), func(ctx context.Context) (mcp.ResourceContents, error) {
+		return p.read(ctx, uri)
+	})
+	if err != nil {
+		f := about(uri, err)
+		f.Log(p.Log, method)
+		return nil, f
+	}
+	return contents, nil
+}
+
+// read reads a skill://, workspace:// or changes:// URI whole, the problems, or a
+// card.
 func (p *Publisher) read(ctx context.Context, uri string) (mcp.ResourceContents, error) {
+	if card, ok := cards.Contents(uri); ok && cards.Wanted(ctx) {
+		return card, nil
+	}
 	if strings.HasPrefix(uri, workspace.Scheme) {
 		dir, file, err := p.Workspaces.OpenURI(uri)
 		if err != nil {

@@ -11,9 +11,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -139,7 +139,8 @@ func sessionName(id string) string {
 	if id == "" || id == "stdio" {
 		return id
 	}
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(id)))[:12]
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:6])
 }
 
 // callerName returns the address of a sender, without what else tells senders

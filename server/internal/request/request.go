@@ -10,14 +10,24 @@ import (
 )
 
 type (
+	sessionKey struct{}
 	senderKey  struct{}
 	idleKey    struct{}
 	reserveKey struct{}
 )
 
+// WithSession returns the context of a request of the session of an id, which is
+// served without the MCP library.
+func WithSession(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, sessionKey{}, id)
+}
+
 // SessionID returns the id of the caller's lasting session, or nothing where
 // every request stands alone.
 func SessionID(ctx context.Context) string {
+	if id, ok := ctx.Value(sessionKey{}).(string); ok {
+		return id
+	}
 	if session := mcpserver.ClientSessionFromContext(ctx); session != nil {
 		return session.SessionID()
 	}

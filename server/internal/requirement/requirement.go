@@ -80,13 +80,17 @@ func keyOf(copied *staging.Copy, has *environments.Environment) string {
 	return copied.Digest + " " + has.Key
 }
 
+// prepares reports whether the user can have packages prepared that programs see:
+// what is on this machine is not in a container that others are paid for.
+func (f *Finder) prepares() bool { return f.Packages.Prepares() && !f.Sandbox.Info().Costly }
+
 // npm is the program that prepares packages of npm, in the sandbox.
 const npm = "npm"
 
 // installers returns what preparing the packages of a version of a skill needs in
 // the sandbox.
 func (f *Finder) installers(copied *staging.Copy) []program {
-	if !f.Packages.Prepares() {
+	if !f.prepares() {
 		return nil
 	}
 	asked, err := f.Packages.Needs(copied.Digest, copied.Dir)
@@ -98,7 +102,7 @@ func (f *Finder) installers(copied *staging.Copy) []program {
 
 // PackagesOf says which packages a version of a skill asks for and has, or nothing.
 func (f *Finder) PackagesOf(ctx context.Context, skill *catalog.Skill, copied *staging.Copy) string {
-	if !f.Packages.Prepares() {
+	if !f.prepares() {
 		return ""
 	}
 	asked, err := f.Packages.Needs(copied.Digest, copied.Dir)
@@ -121,7 +125,7 @@ func (f *Finder) PackagesOf(ctx context.Context, skill *catalog.Skill, copied *s
 // skill asks for packages and none are prepared. A program that failed may have
 // said itself that it lacks one.
 func (f *Finder) Remedy(skill *catalog.Skill, copied *staging.Copy, missing []Missing, said bool) string {
-	if !f.Packages.Prepares() || !said && !slices.ContainsFunc(missing, Missing.isPackage) || f.prepared(skill, copied) != nil {
+	if !f.prepares() || !said && !slices.ContainsFunc(missing, Missing.isPackage) || f.prepared(skill, copied) != nil {
 		return ""
 	}
 	asked, err := f.Packages.Needs(copied.Digest, copied.Dir)
@@ -133,9 +137,9 @@ func (f *Finder) Remedy(skill *catalog.Skill, copied *staging.Copy, missing []Mi
 
 // OfSkill returns what the sandbox is missing for the programs of a skill, of
 // whose files some are given. It returns nothing where that cannot be found
-// out in time.
+// out in time, or where that would cost money.
 func (f *Finder) OfSkill(ctx context.Context, skill *catalog.Skill, files []contained.Entry) []Missing {
-	if !skill.HasTools && len(scriptsOf(skill.Dir, files)) == 0 {
+	if f.Sandbox.Info().Costly || !skill.HasTools && len(scriptsOf(skill.Dir, files)) == 0 {
 		return nil
 	}
 	copied, err := f.Copies.Take(ctx, skill.Dir)
@@ -149,6 +153,9 @@ func (f *Finder) OfSkill(ctx context.Context, skill *catalog.Skill, files []cont
 
 // OfCopy is [Finder.OfSkill] for one version.
 func (f *Finder) OfCopy(ctx context.Context, skill *catalog.Skill, copied *staging.Copy) []Missing {
+	if f.Sandbox.Info().Costly {
+		return nil
+	}
 	has := f.prepared(skill, copied)
 	key := keyOf(copied, has)
 	if missing, known := f.lookUp(key); known {

@@ -2,7 +2,7 @@
 // what the library cannot do: serve methods that it does not know, and let a
 // handler choose its error's code and data.
 //
-// Every request still goes through the library, which so applies all its rules
+// Every request but a plain reading ([PlainRead]) still goes through the library, which so applies all its rules
 // (session, headers, version, cancellation, tracing) by itself. A method that
 // it does not know goes through as resources/list, whose hook calls [Served];
 // only the answer is changed on its way out. The package is to be deleted when
@@ -33,6 +33,7 @@ type Method func(ctx context.Context, params json.RawMessage) (any, error)
 type Router struct {
 	Library *mcpserver.MCPServer
 	Methods map[string]Method
+	Read    Read
 	Log     *slog.Logger
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/activation"
+	"github.com/skills-mcp/skills-mcp/server/internal/cards"
 )
 
 type activateArguments struct {
@@ -34,11 +35,12 @@ func activate(writer activation.Writer) Tool {
 		if err != nil {
 			return nil, err
 		}
+		writer.Remember(skill)
 		writer.Skills.Log.Info("skill activated", "skill", skill.Name)
 		// Content only: hosts that see structured content show the model nothing
 		// else.
 		result := mcp.NewToolResultText(activated.Text)
-		result.Meta = activated.Meta()
+		result.Meta = activated.Meta(cards.Wanted(ctx))
 		return result, nil
-	})
+	}).shownOn(cards.Activate)
 }

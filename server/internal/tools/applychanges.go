@@ -11,6 +11,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
+	"github.com/skills-mcp/skills-mcp/server/internal/cards"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
@@ -43,7 +44,7 @@ func applyChanges(a applier) Tool {
 	)
 	// Claude Code asks its user at every call then, whatever was allowed before.
 	definition.Meta.AdditionalFields["anthropic/requiresUserInteraction"] = true
-	return newTool(definition, a.apply)
+	return newTool(definition, a.apply).shownOn(cards.Changes)
 }
 
 // appliedSchema describes the structured content of an answer.

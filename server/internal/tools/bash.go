@@ -5,6 +5,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/cards"
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
 )
 
@@ -17,8 +19,13 @@ type bashArguments struct {
 }
 
 func bash(runner *execution.Runner) Tool {
+	library, output := "", execution.OutputSchema
+	if runner.Library != nil {
+		library = " Without `name`, the skills that allow it are at " + sandbox.LibraryDir + "/NAME, read-only, each by its name."
+		output = execution.LibrarySchema
+	}
 	definition := define("bash_tool", runs, "Run a command in the sandbox",
-		"Run a bash command in the sandbox. It starts in the user's project, or where there is none in the workspace, which lasts between calls. With `name` that skill's directory is there too, as $SKILL_DIR. Gives exit code, stdout and stderr.",
+		"Run a bash command in the sandbox. It starts in the user's project, or where there is none in the workspace, which lasts between calls. With `name` that skill's directory is there too, as $SKILL_DIR. Gives exit code, stdout and stderr."+library,
 		execAnswerChars,
 		mcp.WithString("command", mcp.Required(), mcp.MinLength(1), mcp.MaxLength(1<<20),
 			mcp.Description("The bash command to run.")),
@@ -27,11 +34,11 @@ func bash(runner *execution.Runner) Tool {
 			mcp.Description("Where it starts: the user's project (default where there is one), or the workspace.")),
 		workspaceArgument,
 		forSkillArgument,
-		mcp.WithRawOutputSchema(execution.OutputSchema),
+		mcp.WithRawOutputSchema(output),
 	)
 	return newTool(definition, func(ctx context.Context, arguments bashArguments) (*mcp.CallToolResult, error) {
 		return runner.Run(ctx, execution.Program{
 			Skill: arguments.Name, Command: arguments.Command, Cwd: arguments.Cwd, Workspace: arguments.Workspace, Why: shownWhy(arguments.Description), Untimed: true,
 		})
-	})
+	}).shownOn(cards.Run)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/cards"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/shares"
@@ -37,7 +38,7 @@ func createFile(files *workspaceFiles) Tool {
 		forSkillArgument,
 		mcp.WithRawOutputSchema(writtenSchema),
 	)
-	return newTool(definition, files.create)
+	return newTool(definition, files.create).shownOn(cards.Changes)
 }
 
 func (f *workspaceFiles) create(ctx context.Context, arguments createArguments) (*mcp.CallToolResult, error) {

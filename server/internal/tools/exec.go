@@ -5,6 +5,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skills-mcp/skills-mcp/server/internal/cards"
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
 )
 
@@ -39,5 +40,5 @@ func exec(runner *execution.Runner) Tool {
 			mcp.Description(fmt.Sprintf("Longest run in milliseconds; %d if absent.", limits.Timeout.Milliseconds()))),
 		mcp.WithRawOutputSchema(execution.OutputSchema),
 	)
-	return newTool(definition, runner.Run)
+	return newTool(definition, runner.Run).shownOn(cards.Run)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/internal/jsonschema"
 	"github.com/skills-mcp/skills-mcp/internal/truncate"
+	"github.com/skills-mcp/skills-mcp/server/internal/cards"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
@@ -131,7 +132,7 @@ func packTool(runner *execution.Runner, name, skill string, tool catalog.Tool) T
 	made := newTool(definition, func(ctx context.Context, input json.RawMessage) (*mcp.CallToolResult, error) {
 		return runner.Run(ctx, execution.Program{Skill: skill, Tool: tool.Name, Input: input})
 	})
-	made.skill = skill
+	made.skill, made.card = skill, cards.Run
 	return made
 }
 

@@ -78,6 +78,17 @@ func (f *workspaceFiles) path(ctx context.Context, path, handle string) (filePat
 	return read, err
 }
 
+// inLibrary returns which file of which skill a path names where programs see all
+// skills.
+func (f *workspaceFiles) inLibrary(path string) (name, file string, ok bool) {
+	rest, ok := below(path, sandbox.LibraryDir)
+	if !ok || rest == "." || f.runner.Library == nil {
+		return "", "", false
+	}
+	name, file, _ = strings.Cut(rest, "/")
+	return name, file, true
+}
+
 // usersPath reads a path that says itself that it is the user's; else ok is false.
 func (f *workspaceFiles) usersPath(ctx context.Context, path string) (read filePath, ok bool, err error) {
 	if rest, ok := below(path, "$PROJECT", "${PROJECT}"); ok {

@@ -16,6 +16,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox"
+	"github.com/skills-mcp/skills-mcp/server/internal/cards"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
 	"github.com/skills-mcp/skills-mcp/server/internal/shares"
@@ -61,7 +62,7 @@ func readResource(r reader) Tool {
 		mcp.WithInteger("length", mcp.Min(0),
 			mcp.Description("How many bytes to read; 0 or absent means a whole page. With `offset` or `length` a binary comes in part.")),
 	)
-	return newTool(definition, r.read)
+	return newTool(definition, r.read).shownOn(cards.Read)
 }
 
 func (r reader) read(ctx context.Context, arguments readArguments) (*mcp.CallToolResult, error) {

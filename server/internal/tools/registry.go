@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skills-mcp/skills-mcp/internal/audit"
+	"github.com/skills-mcp/skills-mcp/server/internal/cards"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
@@ -57,6 +59,22 @@ func (r *Registry) Register(library *mcpserver.MCPServer) {
 			return r.call(execution.WithProgress(ctx, library, request), t, request), nil
 		})
 	}
+}
+
+// Hook has hosts that show cards know on which they show a tool's results.
+func (r *Registry) Hook(hooks *mcpserver.Hooks) {
+	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
+		if !cards.Wanted(ctx) {
+			return
+		}
+		for i := range result.Tools {
+			listed := &result.Tools[i]
+			known := slices.IndexFunc(r.tools, func(t Tool) bool { return t.definition.Name == listed.Name })
+			if known >= 0 && r.tools[known].card != "" {
+				r.tools[known].card.Mark(listed)
+			}
+		}
+	})
 }
 
 // call calls a tool: recording around it, error mapping after.

@@ -15,6 +15,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
 	"github.com/skills-mcp/skills-mcp/sandbox/workspaces"
+	"github.com/skills-mcp/skills-mcp/server/internal/cards"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/shares"
@@ -54,7 +55,7 @@ func strReplace(files *workspaceFiles) Tool {
 		forSkillArgument,
 		mcp.WithRawOutputSchema(writtenSchema),
 	)
-	return newTool(definition, files.replace)
+	return newTool(definition, files.replace).shownOn(cards.Changes)
 }
 
 func (f *workspaceFiles) replace(ctx context.Context, arguments replaceArguments) (*mcp.CallToolResult, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skills-mcp/skills-mcp/server/internal/activation"
+	"github.com/skills-mcp/skills-mcp/server/internal/cards"
 	"github.com/skills-mcp/skills-mcp/server/internal/consent"
 	"github.com/skills-mcp/skills-mcp/server/internal/execution"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
@@ -24,7 +25,8 @@ import (
 // Tool is one MCP tool.
 type Tool struct {
 	definition mcp.Tool
-	skill      string // whose tool it is, if it is one's
+	skill      string     // whose tool it is, if it is one's
+	card       cards.Card // on which its results are shown, if on one
 	handle     func(ctx context.Context, arguments json.RawMessage) (*mcp.CallToolResult, error)
 }
 
@@ -107,6 +109,12 @@ func newTool[A any](definition mcp.Tool, handle func(context.Context, A) (*mcp.C
 		}
 		return handle(ctx, arguments)
 	}}
+}
+
+// shownOn returns the tool with the card on which hosts show its results.
+func (t Tool) shownOn(card cards.Card) Tool {
+	t.card = card
+	return t
 }
 
 // Arguments that several tools have.

@@ -11,6 +11,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/policy"
 	"github.com/skills-mcp/skills-mcp/resources"
 	"github.com/skills-mcp/skills-mcp/resources/contained"
+	"github.com/skills-mcp/skills-mcp/server/internal/cards"
 	"github.com/skills-mcp/skills-mcp/server/internal/display"
 	"github.com/skills-mcp/skills-mcp/server/internal/failure"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
@@ -40,13 +41,16 @@ func view(files *workspaceFiles) Tool {
 		workspaceArgument,
 		forSkillArgument,
 	)
-	return newTool(definition, files.view)
+	return newTool(definition, files.view).shownOn(cards.Read)
 }
 
 func (f *workspaceFiles) view(ctx context.Context, arguments viewArguments) (*mcp.CallToolResult, error) {
 	lines, err := newLineRange(arguments.ViewRange)
 	if err != nil {
 		return nil, err
+	}
+	if name, file, ok := f.inLibrary(arguments.Path); ok && arguments.Name == "" {
+		arguments.Name, arguments.Path = name, "/skill/"+file
 	}
 	skill, err := f.named(ctx, arguments.Name)
 	if err != nil {

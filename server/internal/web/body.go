@@ -18,6 +18,8 @@ const (
 	bodyTimeout = 60 * time.Second
 	// bodyStall is how long nothing of it may come.
 	bodyStall = 10 * time.Second
+	// firstBytes is what is taken for a body before any of it has come, at most.
+	firstBytes = 4 << 10
 	// smallBodyBytes is what every request may hold at any time.
 	smallBodyBytes = 64 << 10
 	// largeBodyBytes bounds what all requests hold together beyond that,
@@ -56,7 +58,11 @@ func collect(w http.ResponseWriter, r *http.Request, held *share) ([]byte, error
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	end := time.Now().Add(bodyTimeout)
 	limited := http.MaxBytesReader(w, r.Body, jsonrpc.MaxMessageBytes)
-	body := make([]byte, 0, 4<<10)
+	first := int64(firstBytes)
+	if stated := r.ContentLength; 0 < stated && stated < first {
+		first = stated + 1 // the end shows where there is room left
+	}
+	body := make([]byte, 0, first)
 	for {
 		if len(body) == cap(body) {
 			room := min(2*cap(body), jsonrpc.MaxMessageBytes+1)

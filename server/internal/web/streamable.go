@@ -3,7 +3,7 @@ package web
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
+	"encoding/hex"
 	"net"
 	"net/http"
 
@@ -13,6 +13,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/server/internal/client"
 	"github.com/skills-mcp/skills-mcp/server/internal/jsonrpc"
 	"github.com/skills-mcp/skills-mcp/server/internal/request"
+	"github.com/skills-mcp/skills-mcp/server/internal/router"
 )
 
 // mcpEndpoint is streamable HTTP: it stands in front of the router and the
@@ -135,6 +136,10 @@ func (e *mcpEndpoint) inSession(w http.ResponseWriter, r *http.Request, id strin
 	ctx, cancel := context.WithCancel(client.With(ctx, session.Client))
 	defer cancel()
 	defer context.AfterFunc(lasting, cancel)()
+	if uri, plain := router.PlainRead(r, head); plain {
+		e.Router.ReadHTTP(request.WithSession(ctx, id), w, head, uri)
+		return
+	}
 	r = r.WithContext(ctx)
 	switch {
 	case r.Method == http.MethodGet:
@@ -155,5 +160,6 @@ func sender(r *http.Request) string {
 	if err != nil {
 		host = r.RemoteAddr
 	}
-	return fmt.Sprintf("%s %x", host, sha256.Sum256([]byte(r.Header.Get("Authorization"))))
+	credentials := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+	return host + " " + hex.EncodeToString(credentials[:])
 }
