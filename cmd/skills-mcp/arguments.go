@@ -16,6 +16,16 @@ func noArguments(command *cobra.Command, args []string) error {
 	return nil
 }
 
+// counted refuses, as wrong usage, numbers of arguments that allowed refuses.
+func counted(allowed cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if err := allowed(command, args); err != nil {
+			return exit.Misused(fmt.Errorf("%s: %w", command.CommandPath(), err))
+		}
+		return nil
+	}
+}
+
 // exactlyOne is for commands with one argument.
 func exactlyOne(what string) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/calling"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/changesets"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
@@ -41,7 +41,7 @@ func newCallCommand(flags *settings.Settings) *cobra.Command {
 			return nil
 		},
 		RunE: func(command *cobra.Command, args []string) error {
-			given, err := parseArguments(args[1:])
+			given, err := calling.Parse(args[1:])
 			if err != nil {
 				return exit.Misused(err)
 			}
@@ -61,7 +61,7 @@ type shownAs struct {
 	out        string
 }
 
-func call(command *cobra.Command, flags *settings.Settings, roots []string, tool string, given arguments, show shownAs) error {
+func call(command *cobra.Command, flags *settings.Settings, roots []string, tool string, given calling.Arguments, show shownAs) error {
 	called, kept, err := callTool(command, flags, roots, tool, given, show.out)
 	if err != nil && called.Text == "" {
 		return err
@@ -89,7 +89,7 @@ func call(command *cobra.Command, flags *settings.Settings, roots []string, tool
 
 // callTool calls a tool of a server that ends with the call, and says which files
 // it kept. With an answer, the error is that they cannot be.
-func callTool(command *cobra.Command, flags *settings.Settings, roots []string, tool string, given arguments, out string) (called server.Called, kept string, err error) {
+func callTool(command *cobra.Command, flags *settings.Settings, roots []string, tool string, given calling.Arguments, out string) (called server.Called, kept string, err error) {
 	ctx := command.Context()
 	flags.Quiet = true // the answer is what was asked for
 	runtime, err := open(ctx, flags, command.ErrOrStderr(), roots)
@@ -101,14 +101,14 @@ func callTool(command *cobra.Command, flags *settings.Settings, roots []string, 
 	if err != nil {
 		return called, "", exit.Misused(err)
 	}
-	encoded, err := given.encode(types)
+	encoded, err := given.Encode(types)
 	if err != nil {
 		return called, "", err
 	}
 	if called, err = runtime.server.Call(ctx, tool, encoded); err != nil || out == "" {
 		return called, "", err
 	}
-	kept, err = artifactsOf(called).keep(runtime.workspaces, out)
+	kept, err = calling.ArtifactsOf(called).Keep(runtime.workspaces, out)
 	return called, kept, err
 }
 
@@ -129,70 +129,4 @@ func argumentTypes(tools []server.Tool, name string) (map[string]string, error) 
 		names = append(names, tool.Name)
 	}
 	return nil, fmt.Errorf("there is no tool %q; the tools are %s", name, strings.Join(names, ", "))
-}
-
-// arguments are those of a command line: one JSON object, or by their names
-// JSON and texts of which the tool's schema says what they are.
-type arguments struct {
-	object json.RawMessage
-	values map[string]json.RawMessage
-	texts  map[string]string
-}
-
-// parseArguments reads key=text and key:=JSON pairs, or one JSON object.
-func parseArguments(args []string) (arguments, error) {
-	if len(args) == 1 && strings.HasPrefix(strings.TrimSpace(args[0]), "{") {
-		if !json.Valid([]byte(args[0])) {
-			return arguments{}, fmt.Errorf("the arguments are not valid JSON")
-		}
-		return arguments{object: json.RawMessage(args[0])}, nil
-	}
-	a := arguments{values: map[string]json.RawMessage{}, texts: map[string]string{}}
-	for _, arg := range args {
-		if err := a.add(arg); err != nil {
-			return arguments{}, err
-		}
-	}
-	return a, nil
-}
-
-func (a arguments) add(arg string) error {
-	key, text, ok := strings.Cut(arg, "=")
-	if !ok || key == "" || key == ":" {
-		return fmt.Errorf("%q is neither key=value nor a JSON object", arg)
-	}
-	name, isJSON := strings.CutSuffix(key, ":")
-	if isJSON && !json.Valid([]byte(text)) {
-		return fmt.Errorf("%q does not hold valid JSON after :=", arg)
-	}
-	_, asText := a.texts[name]
-	if _, asJSON := a.values[name]; asText || asJSON {
-		return fmt.Errorf("argument %q is given twice", name)
-	}
-	if isJSON {
-		a.values[name] = json.RawMessage(text)
-	} else {
-		a.texts[name] = text
-	}
-	return nil
-}
-
-// encode returns the arguments as a JSON object, for a tool whose arguments
-// have these types.
-func (a arguments) encode(types map[string]string) (json.RawMessage, error) {
-	if a.object != nil {
-		return a.object, nil
-	}
-	for key, text := range a.texts {
-		if want := types[key]; want != "" && want != "string" && json.Valid([]byte(text)) {
-			a.values[key] = json.RawMessage(text)
-			continue
-		}
-		value, err := json.Marshal(text)
-		if err != nil {
-			return nil, err
-		}
-		a.values[key] = value
-	}
-	return json.Marshal(a.values)
 }

@@ -21,7 +21,7 @@ func newChangesCommand(flags *settings.Settings) *cobra.Command {
 		Short:   "Show what programs changed in your files and is not applied",
 		Long:    changesLong,
 		Example: "  skills-mcp changes\n  skills-mcp changes cs-0123456789abcdef-01234567",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    counted(cobra.MaximumNArgs(1)),
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	command.RunE = changesets.ListOr(flags, &asJSON, changesets.List, func(command *cobra.Command, store *changes.Store, id string) error {

@@ -71,7 +71,7 @@ func newRevokeAnswersCommand(flags *settings.Settings) *cobra.Command {
 	var all bool
 	command := &cobra.Command{
 		Use:     "revoke [ID...]",
-		Short:   "Revoke grants, so that you are asked again",
+		Short:   "Revoke what you have allowed for always, so that you are asked again",
 		Example: "  skills-mcp grants revoke grant-0123456789abcdef\n  skills-mcp grants revoke --skill report\n  skills-mcp grants revoke --all",
 		Args: func(_ *cobra.Command, ids []string) error {
 			given := 0
@@ -103,8 +103,8 @@ func newRevokeAnswersCommand(flags *settings.Settings) *cobra.Command {
 			return flags.RecordedAfter(command.ErrOrStderr(), record, err)
 		},
 	}
-	command.Flags().StringVar(&skill, "skill", "", "revoke all grants of the skill of this `NAME`")
-	command.Flags().BoolVar(&all, "all", false, "revoke all grants, also where they cannot be read")
+	command.Flags().StringVar(&skill, "skill", "", "revoke all that the skill of this `NAME` is allowed for always")
+	command.Flags().BoolVar(&all, "all", false, "revoke all that is allowed for always, also where it cannot be read")
 	return command
 }
 
@@ -151,7 +151,7 @@ func revoke(out io.Writer, store *answers.Store, ids []string, skill string) err
 		}
 	}
 	if len(revoked) == 0 {
-		return fmt.Errorf("the skill %q has no grants; 'skills-mcp grants' lists them", skill)
+		return fmt.Errorf("the skill %q is allowed nothing for always; what it is granted, 'skills-mcp revoke %s' takes back", skill, skill)
 	}
 	return nil
 }
@@ -160,6 +160,6 @@ func revokeAll(out io.Writer, store *answers.Store) error {
 	if err := store.Clear(); err != nil {
 		return fmt.Errorf("the grants cannot be removed: %w", err)
 	}
-	fmt.Fprintln(out, "revoked all grants")
+	fmt.Fprintln(out, "revoked all that was allowed for always; what is granted stays, and 'skills-mcp revoke NAME' takes it back")
 	return nil
 }

@@ -34,7 +34,7 @@ func newHostedCommand(flags *settings.Settings) *cobra.Command {
 		Short:   "Keep skills with the Claude API",
 		Long:    hostedLong,
 		Example: hostedExample,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	command.AddCommand(newHostedPush(flags), newHostedList(flags), newHostedVersions(flags), newHostedDelete(flags),
@@ -97,7 +97,9 @@ out; an upload has 30 MB at most.`,
 		RunE: func(command *cobra.Command, names []string) error {
 			return withSkills(command, flags, roots, names, all, func(ctx context.Context, host *hosted.Host, r *runtime, skills []*catalog.Skill) error {
 				for _, skill := range skills {
+					done := terminal.Progress(command.ErrOrStderr(), "pushing "+skill.Name)
 					pushed, err := host.Push(ctx, r.copies, skill, withHidden)
+					done()
 					if err != nil {
 						return fmt.Errorf("%s: %w", skill.Name, err)
 					}
@@ -127,7 +129,7 @@ func newHostedList(flags *settings.Settings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "Print your skills that the API has",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return readThen(command, flags, func(ctx context.Context, host *hosted.Host) error {
 				return hosted.ShowSkills(command.OutOrStdout(), asJSON, host.Skills(ctx, "custom"))
@@ -215,7 +217,7 @@ func newHostedContainer(flags *settings.Settings) *cobra.Command {
 		Long: `Print what a call of the Messages API needs to have skills in a container, each
 in the version that was pushed: the members of the request, as JSON. It is an error
 that a skill has changed since.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: counted(cobra.MinimumNArgs(1)),
 		RunE: func(command *cobra.Command, names []string) error {
 			return withSkills(command, flags, roots, names, false, func(ctx context.Context, host *hosted.Host, r *runtime, skills []*catalog.Skill) error {
 				params, err := host.Container(skills, func(skill *catalog.Skill) (string, error) {
@@ -245,7 +247,7 @@ func newHostedFiles(flags *settings.Settings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "files",
 		Short: "Print the files that the API has",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return readThen(command, flags, func(ctx context.Context, host *hosted.Host) error {
 				return hosted.ShowFiles(command.OutOrStdout(), asJSON, host.Files(ctx))

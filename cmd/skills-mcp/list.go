@@ -9,6 +9,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/listing"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
 )
 
 func newListCommand(flags *settings.Settings) *cobra.Command {
@@ -21,6 +22,8 @@ func newListCommand(flags *settings.Settings) *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, roots []string) error {
 			flags.Unrecorded = true // nothing is called
+			done := terminal.Progress(command.ErrOrStderr(), "looking at the skills")
+			defer done()
 			// What the scan would log is printed.
 			runtime, err := open(command.Context(), flags, io.Discard, roots)
 			if err != nil {
@@ -29,6 +32,7 @@ func newListCommand(flags *settings.Settings) *cobra.Command {
 			defer runtime.close()
 			shown := strings.FieldsFunc(runtime.backend.Info().Shown, func(r rune) bool { return r == '\n' })
 			list := listing.New(command.Context(), runtime.catalog, shown, flags.Disables)
+			done()
 			print := list.Text
 			if asJSON {
 				print = list.JSON

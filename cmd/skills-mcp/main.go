@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	command.SetIn(stdin)
 	command.SetOut(stdout)
 	command.SetErr(stderr)
-	err := command.ExecuteContext(ctx)
+	ran, err := command.ExecuteContextC(ctx)
 	var usage exit.UsageError
 	switch {
 	case err == nil:
@@ -43,8 +43,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.Is(err, exit.ErrReported):
 		return exit.Failure
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "skills-mcp: %v\nRun 'skills-mcp --help' for usage.\n", err)
+		fmt.Fprintf(stderr, "skills-mcp: %v\nRun '%s --help' for usage.\n", err, ran.CommandPath())
 		return exit.Usage
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintf(stderr, "skills-mcp: %v\n", context.Cause(ctx)) // which signal it was
+		return exit.Failure
 	default:
 		fmt.Fprintf(stderr, "skills-mcp: %v\n", err)
 		return exit.Failure

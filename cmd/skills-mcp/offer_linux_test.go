@@ -13,14 +13,14 @@ import (
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 )
 
-// atTerminal runs the program at a terminal at which these lines are typed.
-func atTerminal(t *testing.T, lines string, args ...string) (code int, shown string) {
+// newTerminal returns both ends of a terminal. Who has at closes it.
+func newTerminal(t *testing.T) (control, at *os.File) {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("no terminals: %v", err)
 	}
-	defer control.Close()
+	t.Cleanup(func() { control.Close() })
 	fd := int(control.Fd())
 	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
@@ -29,10 +29,16 @@ func atTerminal(t *testing.T, lines string, args ...string) (code int, shown str
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
+	if at, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		t.Fatal(err)
 	}
+	return control, at
+}
+
+// atTerminal runs the program at a terminal at which these lines are typed.
+func atTerminal(t *testing.T, lines string, args ...string) (code int, shown string) {
+	t.Helper()
+	control, at := newTerminal(t)
 	if _, err := control.WriteString(lines); err != nil {
 		t.Fatal(err)
 	}

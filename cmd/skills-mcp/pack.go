@@ -70,7 +70,9 @@ func packSkill(command *cobra.Command, dir, output string, withHidden bool) erro
 	}
 	var packed []byte
 	if err == nil {
+		done := terminal.Progress(command.ErrOrStderr(), "packing "+name)
 		packed, err = catalog.Pack(dir, name)
+		done()
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", terminal.Printable(dir), err)
@@ -99,7 +101,9 @@ func nameOf(ctx context.Context, stderr io.Writer, dir string) (string, error) {
 // sound looks at the skills of a place, in which there may be no error. Those that
 // there are it tells.
 func sound(ctx context.Context, stderr io.Writer, place string) (*validating.Report, error) {
+	done := terminal.Progress(stderr, "looking at what is packed")
 	report, err := validating.Check(ctx, []string{place})
+	done()
 	if err != nil || report.Count(catalog.Error) == 0 {
 		return report, err
 	}

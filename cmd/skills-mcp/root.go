@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/backends"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/completing"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/imaging"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/terminal"
 	"github.com/skills-mcp/skills-mcp/internal/redact"
@@ -23,17 +25,12 @@ assets) into a skill runtime for any MCP host.
 
 Without a subcommand it serves MCP on standard input and output, as hosts start
 it. A ROOT is a directory of skills, one skill's directory, or a .skill or .zip
-archive; write PREFIX=PATH to put a prefix before the skills' URIs, and
-pack:PATH for a directory of capability packs. Without ROOT these are searched,
-nearest first:
+archive; write PREFIX=PATH to put a prefix before the skills' URIs, pack:PATH for
+a directory of capability packs, and plugins:PATH for that of Claude Code's
+plugins. Without ROOT these are searched, nearest first:
 
   ./.skills  ./.agents/skills  ./.claude/skills
-  ~/.agents/skills  ~/.claude/skills  ~/.skills-mcp/skills
-
-What flags say can stand in a file too, with more: see 'skills-mcp config --help'.
-
-Relative paths are taken from $CLAUDE_PROJECT_DIR where a host sets it, else
-from the working directory.`
+  ~/.agents/skills  ~/.claude/skills  ~/.skills-mcp/skills`
 
 const rootExample = `  # Register with Claude Code, default folders
   claude mcp add skills -- skills-mcp
@@ -63,31 +60,57 @@ func newRootCommand(secrets *redact.Set) *cobra.Command {
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Misused(err) })
 	command.SetUsageTemplate(usageTemplate(command))
 	flags.Register(command.PersistentFlags(), backends.Names(), backends.Help())
-	command.AddCommand(newServeCommand(flags), newCallCommand(flags), newListCommand(flags), newInspectCommand(flags), newConfigCommand(flags), newAuditCommand(flags), newGrantCommand(flags), newPrepareCommand(flags), newPruneCommand(flags), newGrantsCommand(flags), newRevokeCommand(flags),
-		newChangesCommand(flags), newApplyCommand(flags), newUndoCommand(flags), newHostedCommand(flags),
-		newTestCommand(flags))
-	command.AddCommand(newInitCommand(), newValidateCommand(), newPackCommand(), newUnpackCommand(), newPromptCommand(flags), newSchemaCommand())
-	command.AddCommand(newRegisterCommand(flags), newUnregisterCommand(), newDoctorCommand(flags), newCompletionCommand(), newUsageCommand(flags))
+	addCommands(command, "Serve", newServeCommand(flags), newRegisterCommand(flags), newUnregisterCommand(),
+		newConfigCommand(flags), newDoctorCommand(flags), newCompletionCommand())
+	command.SetHelpCommandGroupID("Serve")
+	addCommands(command, "Look at skills and their use", newListCommand(flags), newInspectCommand(flags), newPromptCommand(flags),
+		newCallCommand(flags), newUsageCommand(flags), newAuditCommand(flags))
+	addCommands(command, "Write skills", newInitCommand(), newDevCommand(flags), newValidateCommand(), newTestCommand(flags),
+		newPackCommand(), newUnpackCommand(), newSchemaCommand())
+	addCommands(command, "Say what skills may do, and where", newGrantCommand(flags), newGrantsCommand(flags), newRevokeCommand(flags),
+		newPrepareCommand(flags), newPruneCommand(flags), imaging.NewCommand(), newHostedCommand(flags))
+	addCommands(command, "Decide on changes of your files", newChangesCommand(flags), newApplyCommand(flags), newUndoCommand(flags))
+	command.AddCommand(newFlagsTopic())
 	completing.Add(command, flags)
 	return command
 }
 
-// usageTemplate has each command show its own flags alone, so that its help fits a
-// screen.
-func usageTemplate(command *cobra.Command) string {
-	return strings.Replace(command.UsageTemplate(), "Global Flags:\n{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}",
-		"'skills-mcp --help' has the flags of all commands.", 1)
+// addCommands adds commands that the help shows below a title.
+func addCommands(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+	for _, command := range commands {
+		command.GroupID = title
+	}
+	root.AddCommand(commands...)
 }
+
+// usageTemplate has each command show its own flags alone, and the root none, so
+// that their help fits a screen.
+func usageTemplate(command *cobra.Command) string {
+	return strings.NewReplacer(
+		"{{if .HasAvailableLocalFlags}}", "{{if and .HasParent .HasAvailableLocalFlags}}",
+		"Global Flags:\n{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}", "'skills-mcp help flags' has the flags of all commands.",
+	).Replace(command.UsageTemplate())
+}
+
+// oneClientGC is how much may be allocated until garbage is collected, in percent of
+// what is in use: a host has a server for each session, and one client allocates
+// little, so memory matters more than time. GOGC says otherwise.
+const oneClientGC = 50
 
 // serveStdio serves the one client at the other end of stdin and stdout.
 func serveStdio(command *cobra.Command, flags *settings.Settings, roots []string) error {
 	ctx := command.Context()
+	flags.OneClient = true
 	runtime, err := open(ctx, flags, command.ErrOrStderr(), roots)
 	if err != nil {
 		return err
 	}
 	defer runtime.close()
 	runtime.logStart("stdio")
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(oneClientGC)
+	}
 	// A client that went away is an error of writing. Unless the signal is
 	// taken, the runtime ends the program before anything is cleaned up.
 	broken := make(chan os.Signal, 1)

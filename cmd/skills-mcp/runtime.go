@@ -19,6 +19,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/userfiles"
 	"github.com/skills-mcp/skills-mcp/internal/audit"
 	"github.com/skills-mcp/skills-mcp/internal/config"
+	"github.com/skills-mcp/skills-mcp/internal/statedir"
 	"github.com/skills-mcp/skills-mcp/resources/staging"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/environments"
@@ -84,7 +85,13 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 	if err := opening.Wait(); err != nil {
 		return nil, err
 	}
-	r.server, err = server.New(server.Options{
+	r.server, err = server.New(r.options(s, toolsets))
+	return r, err
+}
+
+// options are what the server is made of.
+func (r *runtime) options(s *settings.Settings, toolsets []server.Toolset) server.Options {
+	return server.Options{
 		Version:        programVersion(),
 		Catalog:        r.catalog,
 		Policy:         s.OperatorPolicy(),
@@ -96,16 +103,17 @@ func open(ctx context.Context, s *settings.Settings, stderr io.Writer, rootArgum
 		Grants:         r.granted.Grants(),
 		Environments:   r.environments,
 		Pinned:         s.Pin,
+		Activated:      s.Activated(r.log),
 		Approval:       s.Approvals(r.log),
 		Limits:         s.RunLimits,
 		CompatIndex:    s.CompatIndex,
 		PackTools:      s.ExposePackTools,
+		MountAll:       s.Sandbox.MountAll,
 		MetricsBySkill: s.Metrics.Skills,
 		Audit:          r.audit,
 		Redact:         s.Redact,
 		Logger:         r.log,
-	})
-	return r, err
+	}
 }
 
 // openStores opens what runs have besides a sandbox.
@@ -136,7 +144,15 @@ func (r *runtime) openStores(s *settings.Settings, stderr io.Writer) (err error)
 }
 
 func openCatalog(ctx context.Context, s *settings.Settings, log *slog.Logger, roots []catalog.Root) (*catalog.Catalog, error) {
-	opened, err := catalog.Open(ctx, catalog.Options{Roots: roots, Strict: s.IsStrict(), Spec: s.Validation == "spec", MaxSkills: s.MaxSkills, Hides: s.Hides, Withheld: userfiles.Withheld(s), Poll: s.Poll, Logger: log})
+	index, err := statedir.Path("index")
+	if err != nil {
+		log.Debug("no index is kept", "error", err)
+	}
+	opened, err := catalog.Open(ctx, catalog.Options{
+		Roots: roots, Strict: s.IsStrict(), Spec: s.Validation == "spec", MaxSkills: s.MaxSkills, Hides: s.Hides, Withheld: userfiles.Withheld(s),
+		Poll: s.Poll, Index: index, Logger: log,
+		Secret: func(text string) bool { return s.Redact.String(text) != text },
+	})
 	if err == nil {
 		s.WarnOfNames(log, opened.Snapshot())
 	}
@@ -217,21 +233,11 @@ func (r *runtime) close() {
 	}
 }
 
-// runExamples runs the examples of skills, and writes what comes of each.
-func (r *runtime) runExamples(ctx context.Context, skills []*catalog.Skill, out io.Writer) (*examples.Report, error) {
-	report := &examples.Report{Examples: []examples.Result{}, Faults: []examples.Fault{}}
+// examples returns what runs the examples of skills.
+func (r *runtime) examples() examples.Runner {
 	runner := examples.Runner{Call: r.server.Call}
 	if r.backend.Info().Runs() {
 		runner.Workspaces = r.workspaces
 	}
-	var failed error
-	for _, skill := range skills {
-		faults := runner.Run(ctx, skill, func(result examples.Result) {
-			report.Add(result)
-			failed = errors.Join(failed, result.Write(out))
-		})
-		report.Faults = append(report.Faults, faults...)
-		failed = errors.Join(failed, examples.WriteFaults(out, faults))
-	}
-	return report, errors.Join(failed, ctx.Err())
+	return runner
 }

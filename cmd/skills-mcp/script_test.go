@@ -2,11 +2,12 @@ package main
 
 import (
 	"archive/zip"
-	"context"
 	"flag"
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -19,11 +20,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"skills-mcp": func() {
-			os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-		},
-	})
+	testscript.Main(m, map[string]func(){"skills-mcp": main})
 }
 
 // capture is 'capture NAME PATTERN': it sets a variable to what the last standard
@@ -63,6 +60,18 @@ func made(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("MADE", ts.Value(apiKey{}).(*anthropictest.Server).AddFile(args[0], []byte(args[1])))
 }
 
+// asked is 'asked N REQUEST': the stand-in for the Claude API was asked so often, as
+// by "POST /v1/messages", since this was said last.
+func asked(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: asked N REQUEST")
+	}
+	requests := ts.Value(apiKey{}).(*anthropictest.Server).Requests()
+	if n := len(slices.DeleteFunc(requests, func(request string) bool { return request != args[1] })); strconv.Itoa(n) != args[0] {
+		ts.Fatalf("%d times", n)
+	}
+}
+
 // TestCommands runs the program as a user does, by the scripts in
 // testdata/cli.
 func TestCommands(t *testing.T) {
@@ -70,7 +79,7 @@ func TestCommands(t *testing.T) {
 		Dir:                 "../../testdata/cli",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "pack": pack, "made": made},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "pack": pack, "made": made, "asked": asked},
 		Condition: func(condition string) (bool, error) {
 			if condition != "local" {
 				return false, fmt.Errorf("there is no condition %q", condition)

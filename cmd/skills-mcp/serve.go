@@ -76,12 +76,12 @@ func checkAddress(address string, allowedHosts []string) error {
 // printBanner tells a person what was found and how to register it.
 func printBanner(out io.Writer, runtime *runtime, address net.Addr) {
 	snapshot := runtime.catalog.Snapshot()
-	fmt.Fprintf(out, "\n%d skills:\n", len(snapshot.Skills()))
+	fmt.Fprintf(out, "\n%s:\n", terminal.Counted(len(snapshot.Skills()), "skill"))
 	for _, skill := range snapshot.Skills() {
 		fmt.Fprintf(out, "  %-26s %s\n", skill.Name, terminal.Shorten(skill.Description, 80))
 	}
 	if n := len(snapshot.Problems()); n > 0 {
-		fmt.Fprintf(out, "%d problems; 'skills-mcp list' shows them.\n", n)
+		fmt.Fprintf(out, "%s; 'skills-mcp list' shows them.\n", terminal.Counted(n, "problem"))
 	}
 	fmt.Fprintf(out, "\nListening on http://%s/mcp\nRegister it in Claude Code:\n\n  claude mcp add --transport http skills http://%s/mcp\n\n", address, address)
 }

@@ -63,7 +63,7 @@ func testSkills(command *cobra.Command, flags *settings.Settings, roots, names [
 	if asJSON {
 		shown = io.Discard
 	}
-	report, err := runtime.runExamples(command.Context(), skills, shown)
+	report, err := runtime.examples().RunAll(command.Context(), skills, shown)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func newUndoCommand(flags *settings.Settings) *cobra.Command {
 		Short:   "Take back what was applied to your files",
 		Long:    undoLong,
 		Example: "  skills-mcp undo\n  skills-mcp undo ap-0123456789abcdef",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    counted(cobra.MaximumNArgs(1)),
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON; for the list")
 	command.RunE = changesets.ListOr(flags, &asJSON, changesets.ListApplied, func(command *cobra.Command, store *changes.Store, id string) error {

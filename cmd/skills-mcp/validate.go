@@ -95,7 +95,9 @@ func repair(command *cobra.Command, places []string, yes bool) error {
 }
 
 func validate(command *cobra.Command, places []string, format string) error {
+	done := terminal.Progress(command.ErrOrStderr(), "looking at the skills")
 	report, err := validating.Check(command.Context(), places)
+	done()
 	if err != nil {
 		return err
 	}

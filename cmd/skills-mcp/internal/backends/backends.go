@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/hosted"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
 	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/sandbox"
@@ -31,6 +32,7 @@ var backends = []struct {
 	{"auto", "the best isolation there is, or\noff where there is none", openBest},
 	{"local", "kernel isolation, Linux", opened(openLocal)},
 	{"docker", "a\ncontainer for every run", opened(openDocker)},
+	{"hosted", "the Claude API's\ncontainers, by way of a model", opened(hosted.OpenSandbox)},
 	{"off", "", func(_ context.Context, s *settings.Settings, _ *slog.Logger) (sandbox.Backend, error) {
 		return sandbox.None(whyOff(s)), nil
 	}},
@@ -196,7 +198,8 @@ func openDocker(ctx context.Context, s *settings.Settings, log *slog.Logger) (*d
 	})
 }
 
-// Tried is a backend that isolates programs, and was tried.
+// Tried is a backend that isolates programs, or sends them elsewhere, and was
+// opened.
 type Tried struct {
 	Name    string
 	Backend sandbox.Backend // nil where there is an error
@@ -205,8 +208,8 @@ type Tried struct {
 	Chosen bool
 }
 
-// TryAll opens all backends that isolate programs. The caller closes those that
-// could be opened.
+// TryAll opens all backends that isolate programs, and the hosted one where that is
+// what is used. The caller closes those that could be opened.
 func TryAll(ctx context.Context, s *settings.Settings, log *slog.Logger) ([]Tried, error) {
 	if err := checkShow(s); err != nil {
 		return nil, err
@@ -224,5 +227,15 @@ func TryAll(ctx context.Context, s *settings.Settings, log *slog.Logger) ([]Trie
 	}
 	own.Chosen = own.Err == nil && (containers.Err != nil || own.Backend.Info().Tier == "full")
 	containers.Chosen = containers.Err == nil && !own.Chosen
-	return []Tried{own, containers}, nil
+	all := []Tried{own, containers}
+	if s.Sandbox.Backend == "hosted" {
+		elsewhere := Tried{Name: "hosted"}
+		if opened, err := hosted.OpenSandbox(ctx, s, log); err != nil {
+			elsewhere.Err = err
+		} else {
+			elsewhere.Backend = opened
+		}
+		all = append(all, elsewhere)
+	}
+	return all, nil
 }

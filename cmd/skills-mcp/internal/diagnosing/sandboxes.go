@@ -22,8 +22,8 @@ func (r *Report) Sandboxes(ctx context.Context, s *settings.Settings, tried []ba
 	chosen := s.Sandbox.Backend
 	usable := ""
 	for _, each := range tried {
-		programs, err := "", each.Err
-		if err == nil {
+		programs, err := "those that nothing was run to look for, since that costs tokens", each.Err
+		if err == nil && !each.Backend.Info().Costly {
 			programs, err = programsIn(ctx, each.Backend)
 		}
 		used := each.Name == chosen || chosen == "auto" && each.Chosen

@@ -110,7 +110,7 @@ func (p place) fault(atKey bool, format string, args ...any) Fault {
 func read(skill *catalog.Skill) (all []example, faults []Fault) {
 	dir, err := resources.OpenSkill(skill)
 	if err != nil {
-		return nil, []Fault{{File: skill.Dir, Message: err.Error()}}
+		return nil, []Fault{{File: skill.Shown(), Message: err.Error()}}
 	}
 	defer dir.Close()
 	entries, more, err := dir.List(dirName, 1)
@@ -118,14 +118,14 @@ func read(skill *catalog.Skill) (all []example, faults []Fault) {
 		if refused.Rule == contained.NotFound || refused.Rule == contained.NotDirectory {
 			return nil, nil
 		}
-		return nil, []Fault{{File: filepath.Join(skill.Dir, dirName), Message: refused.Message}}
+		return nil, []Fault{{File: filepath.Join(skill.Shown(), dirName), Message: refused.Message}}
 	}
 	names := yamlFiles(entries)
 	if more || len(names) > maxFiles {
-		return nil, []Fault{{File: filepath.Join(skill.Dir, dirName), Message: fmt.Sprintf("has more than %d files of examples", maxFiles)}}
+		return nil, []Fault{{File: filepath.Join(skill.Shown(), dirName), Message: fmt.Sprintf("has more than %d files of examples", maxFiles)}}
 	}
 	for _, name := range names {
-		file := filepath.Join(skill.Dir, filepath.FromSlash(name))
+		file := filepath.Join(skill.Shown(), filepath.FromSlash(name))
 		content, err := dir.ReadAll(name, maxFileBytes)
 		if err != nil {
 			faults = append(faults, Fault{File: file, Message: err.Error()})

@@ -101,14 +101,19 @@ func WriteFaults(out io.Writer, faults []Fault) error {
 
 // WriteSum writes how many passed.
 func (r *Report) WriteSum(out io.Writer) error {
-	if len(r.Examples) == 0 && len(r.Faults) == 0 {
-		_, err := fmt.Fprintf(out, "no examples: none of the skills has a %s/*.yaml\n", dirName)
-		return err
-	}
-	sum := fmt.Sprintf("%s, %d failed", terminal.Counted(len(r.Examples), "example"), r.Failed)
-	if n := len(r.Faults); n > 0 {
-		sum += fmt.Sprintf(", %s in files of examples", terminal.Counted(n, "fault"))
-	}
-	_, err := fmt.Fprintln(out, sum)
+	_, err := fmt.Fprintln(out, Sum(len(r.Examples), r.Failed, len(r.Faults)))
 	return err
+}
+
+// Sum says in a line how many examples were run, how many of them failed, and how
+// many faults there are in files of examples.
+func Sum(ran, failed, faults int) string {
+	if ran == 0 && faults == 0 {
+		return fmt.Sprintf("no examples: none of the skills has a %s/*.yaml", dirName)
+	}
+	sum := fmt.Sprintf("%s, %d failed", terminal.Counted(ran, "example"), failed)
+	if faults > 0 {
+		sum += fmt.Sprintf(", %s in files of examples", terminal.Counted(faults, "fault"))
+	}
+	return sum
 }

@@ -3,7 +3,9 @@ package examples
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
@@ -18,6 +20,23 @@ type Runner struct {
 	Call func(ctx context.Context, tool string, arguments json.RawMessage) (server.Called, error)
 	// Workspaces are those of the server.
 	Workspaces *workspaces.Store
+	// Begun, if set, is called before each example.
+	Begun func(skill *catalog.Skill, name string)
+}
+
+// RunAll runs the examples of skills, and writes what comes of each.
+func (r Runner) RunAll(ctx context.Context, skills []*catalog.Skill, out io.Writer) (*Report, error) {
+	report := &Report{Examples: []Result{}, Faults: []Fault{}}
+	var failed error
+	for _, skill := range skills {
+		faults := r.Run(ctx, skill, func(result Result) {
+			report.Add(result)
+			failed = errors.Join(failed, result.Write(out))
+		})
+		report.Faults = append(report.Faults, faults...)
+		failed = errors.Join(failed, WriteFaults(out, faults))
+	}
+	return report, errors.Join(failed, ctx.Err())
 }
 
 // answer is what exec says.
@@ -49,6 +68,9 @@ func (r Runner) Run(ctx context.Context, skill *catalog.Skill, done func(Result)
 		if ctx.Err() != nil {
 			return faults
 		}
+		if r.Begun != nil {
+			r.Begun(skill, each.Name)
+		}
 		result := r.run(ctx, skill, each)
 		if ctx.Err() == nil {
 			done(result)
@@ -61,6 +83,9 @@ func (r Runner) run(ctx context.Context, skill *catalog.Skill, e example) Result
 	line, _ := e.at.document.Position(e.at.path, false)
 	result := Result{Skill: skill.Name, File: e.at.file, Line: line, Name: e.Name, Faults: []Fault{}}
 	workspace, came, err := r.call(ctx, skill, e)
+	if workspace.Handle != "" {
+		defer r.Workspaces.Remove(workspace.Handle)
+	}
 	if err != nil {
 		result.Faults = append(result.Faults, e.at.fault(false, "%v", err))
 		return result

@@ -1,5 +1,5 @@
 // Package hosted keeps skills with the Claude API, where containers of the API
-// have them.
+// have them, and runs them there.
 package hosted
 
 import (
@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/settings"
@@ -22,6 +23,7 @@ type Host struct {
 	*anthropic.Client
 	pins    pins
 	secrets *secrets.Store
+	pushing sync.Mutex
 }
 
 // Open returns the API that the configuration names. Nothing is asked of it yet.
@@ -35,7 +37,11 @@ func Open(s *settings.Settings, log *slog.Logger) (*Host, error) {
 	client, err := anthropic.New(anthropic.Options{
 		BaseURL: cmp.Or(s.Hosted.BaseURL, os.Getenv("ANTHROPIC_BASE_URL")),
 		Key: func(ctx context.Context) (string, error) {
-			return store.Value(ctx, "the API key", s.Hosted.Key)
+			key, err := store.Value(ctx, "the API key", s.Hosted.Key)
+			if fault, ok := errors.AsType[*secrets.Error](err); ok {
+				return "", fmt.Errorf("%s (its source is %s)", fault.Reason, fault.Kind)
+			}
+			return key, err
 		},
 	})
 	if err != nil {

@@ -41,13 +41,20 @@ func (h *Host) Push(ctx context.Context, copies *staging.Copies, skill *catalog.
 		return Pushed{}, err
 	}
 	defer copied.Release()
-	pushed := Pushed{Name: skill.Name, Digest: copied.Digest, Did: Unchanged}
-	last, err := h.standing(ctx, skill.Name)
+	return h.push(ctx, skill.Name, copied, withHidden)
+}
+
+// push is Push of a copy of a skill. Of two at once, one waits.
+func (h *Host) push(ctx context.Context, name string, copied *staging.Copy, withHidden bool) (Pushed, error) {
+	h.pushing.Lock()
+	defer h.pushing.Unlock()
+	pushed := Pushed{Name: name, Digest: copied.Digest, Did: Unchanged}
+	last, err := h.standing(ctx, name)
 	if err != nil {
 		return Pushed{}, err
 	}
 	if last.Digest != copied.Digest {
-		files, err := filesOf(copied.Dir, skill.Name, withHidden)
+		files, err := filesOf(copied.Dir, name, withHidden)
 		if err != nil {
 			return Pushed{}, err
 		}
@@ -55,7 +62,7 @@ func (h *Host) Push(ctx context.Context, copies *staging.Copies, skill *catalog.
 			return Pushed{}, err
 		}
 		last.Digest = copied.Digest
-		if err := h.pins.set(skill.Name, last); err != nil {
+		if err := h.pins.set(name, last); err != nil {
 			return Pushed{}, err
 		}
 	}

@@ -4,12 +4,10 @@ package inspecting
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/listing"
@@ -46,21 +44,7 @@ type Report struct {
 	plan preparing.Plan
 }
 
-// Level is one of the levels of progressive disclosure.
-type Level struct {
-	What  string `json:"what"`
-	Files int    `json:"files"`
-	Bytes int64  `json:"bytes"`
-	// Tokens is about how many of a model's tokens its text takes.
-	Tokens int64 `json:"tokens"`
-	// Beyond says that there is more than was counted, and of what.
-	Beyond string `json:"beyond,omitempty"`
-}
-
 const toolsFile = "tools.json"
-
-// bytesPerToken is what a token of English text has in models of today, roughly.
-const bytesPerToken = 4
 
 // New looks at a skill. The plan is its own.
 func New(ctx context.Context, skill *catalog.Skill, plan preparing.Plan, granted []string, problems []catalog.Problem) (*Report, error) {
@@ -80,10 +64,6 @@ func New(ctx context.Context, skill *catalog.Skill, plan preparing.Plan, granted
 		return nil, err
 	}
 	defer dir.Close()
-	entry, err := dir.ReadAll(skill.Entry, 0)
-	if err != nil {
-		return nil, err
-	}
 	if skill.HasTools {
 		if file, err := dir.ReadAll(toolsFile, 0); err == nil {
 			tools, _ := catalog.ParseTools(toolsFile, file.Data)
@@ -92,46 +72,11 @@ func New(ctx context.Context, skill *catalog.Skill, plan preparing.Plan, granted
 			}
 		}
 	}
-	document, _ := catalog.ParseDocument(skill.Entry, entry.Data)
-	told, body := int64(len(skill.Name)+len(skill.Description)), int64(len(document.Body))
-	r.Levels = []Level{
-		{What: "name and description", Bytes: told, Tokens: told / bytesPerToken},
-		{What: "instructions", Files: 1, Bytes: body, Tokens: body / bytesPerToken},
-		{What: "further files"},
-	}
-	return r, r.countFiles(ctx, skill)
+	r.Levels, _, err = Levels(ctx, skill)
+	return r, err
 }
 
 func orNone(list []string) []string { return append([]string{}, list...) }
-
-// countFiles counts all files but the entry document.
-func (r *Report) countFiles(ctx context.Context, skill *catalog.Skill) error {
-	level := &r.Levels[len(r.Levels)-1]
-	files, err := new(resources.Digests).Manifest(ctx, skill)
-	if limit, ok := errors.AsType[*resources.LimitError](err); ok {
-		level.Beyond = limit.Error()
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	dir, err := resources.OpenSkill(skill)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	for _, file := range files {
-		if file.Path == skill.Entry {
-			continue
-		}
-		level.Files++
-		level.Bytes += file.Size
-		if content, err := dir.ReadAll(file.Path, 0); err == nil && utf8.Valid(content.Data) {
-			level.Tokens += file.Size / bytesPerToken
-		}
-	}
-	return nil
-}
 
 // Write writes it for people.
 func (r *Report) Write(out io.Writer) error {
@@ -163,15 +108,4 @@ func (r *Report) Write(out io.Writer) error {
 	}
 	_, err := io.WriteString(out, text.String())
 	return err
-}
-
-func (l Level) write(text *strings.Builder, when string) {
-	switch {
-	case l.Beyond != "":
-		fmt.Fprintf(text, "  %-20s  %s, %s\n", l.What, l.Beyond, when)
-	case l.Files > 1 || l.What == "further files":
-		fmt.Fprintf(text, "  %-20s  %s, %d bytes, about %d tokens of text, %s\n", l.What, terminal.Counted(l.Files, "file"), l.Bytes, l.Tokens, when)
-	default:
-		fmt.Fprintf(text, "  %-20s  about %d tokens, %s\n", l.What, l.Tokens, when)
-	}
 }

@@ -55,7 +55,7 @@ func (l Listing) Text(out io.Writer) error {
 	for _, skill := range l.hidden {
 		writeSkill(&text, skill, " ("+l.why(skill)+")")
 	}
-	fmt.Fprintf(&text, "%d skills, %d problems", len(l.skills), len(l.problems))
+	text.WriteString(terminal.Counted(len(l.skills), "skill") + ", " + terminal.Counted(len(l.problems), "problem"))
 	if len(l.hidden) > 0 {
 		fmt.Fprintf(&text, ", %d hidden", len(l.hidden))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/policy"
@@ -28,7 +29,7 @@ func Beyond(ctx context.Context, snapshot *catalog.Snapshot) (problems []catalog
 		} else if fault := server.EntryFault(skill); fault != "" {
 			problems = append(problems, problemOf(skill, "extension-entry", filepath.Join(skill.Shown(), skill.Entry),
 				fault+", so skills/list leaves it out: some clients would refuse the listing of all"))
-			problems[len(problems)-1].Line, problems[len(problems)-1].Column = 1, 1 // the frontmatter
+			locate(problems[len(problems)-1:], skill, strings.Fields(fault)[1]) // "its KEY …", or else the frontmatter
 		}
 		problems = append(problems, grantProblems(skill)...)
 		if skill.HasTools {
@@ -50,13 +51,14 @@ func grantProblems(skill *catalog.Skill) (problems []catalog.Problem) {
 		problems = append(problems, problemOf(skill, "allowed-tools-any", file, entry+" grants any program, since this one runs others or text"))
 	}
 	if problems != nil {
-		locate(problems, skill)
+		locate(problems, skill, "allowed-tools", "allowed_tools")
 	}
 	return problems
 }
 
-// locate says where the allowed-tools of a skill are.
-func locate(problems []catalog.Problem, skill *catalog.Skill) {
+// locate says where the first of these keys is that a skill's frontmatter has, or
+// where that begins.
+func locate(problems []catalog.Problem, skill *catalog.Skill, keys ...string) {
 	dir, err := resources.OpenSkill(skill)
 	if err != nil {
 		return // it went away since the scan
@@ -66,7 +68,7 @@ func locate(problems []catalog.Problem, skill *catalog.Skill) {
 	if err != nil {
 		return
 	}
-	line, column := catalog.KeyPosition(entry.Data, "allowed-tools", "allowed_tools")
+	line, column := catalog.KeyPosition(entry.Data, keys...)
 	for i := range problems {
 		problems[i].Line, problems[i].Column = line, column
 	}

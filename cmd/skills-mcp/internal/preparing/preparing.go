@@ -168,7 +168,7 @@ func explained(err error, info sandbox.Info) error {
 		return fmt.Errorf("the sandbox %s (tier %s) cannot be limited to the hosts of the package index, so that nothing is downloaded in it: use --sandbox=docker, or have the tier full (docs/sandboxes.md says what it needs)",
 			info.Backend, info.Tier)
 	case errors.As(err, &missing) && info.Image != "":
-		return fmt.Errorf("there is no %s in the image of the containers: 'make image' builds one that has it where a registry can be reached; name an image of your own that has it, built FROM skills-mcp/sandbox, with --docker-image",
+		return fmt.Errorf("there is no %s in the image of the containers: 'skills-mcp image build' without --slim builds one that has it; or name an image of your own that has it, built FROM skills-mcp/sandbox, with --docker-image",
 			missing.Program)
 	case errors.As(err, &missing):
 		return fmt.Errorf("there is no %s that programs in the sandbox find: install it, so that it is on PATH, and run this again", missing.Program)

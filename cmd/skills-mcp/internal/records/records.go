@@ -63,9 +63,9 @@ func (p *Printer) End(dir string, broken int) error {
 			return err
 		}
 	}
-	text := fmt.Sprintf("%d records in %s", p.records, dir)
+	text := terminal.Counted(p.records, "record") + " in " + dir
 	if broken > 0 {
-		text += fmt.Sprintf(", %d broken lines", broken)
+		text += ", " + terminal.Counted(broken, "broken line")
 	}
 	_, err := fmt.Fprintln(p.out, terminal.Escaped(text))
 	return err

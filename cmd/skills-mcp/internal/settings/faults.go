@@ -1,9 +1,11 @@
 package settings
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 
 	"github.com/skills-mcp/skills-mcp/catalog"
@@ -39,6 +41,13 @@ func (s *Settings) Warn(log *slog.Logger) {
 
 // WarnOfNames logs which names of the configuration are those of no skill.
 func (s *Settings) WarnOfNames(log *slog.Logger, snapshot *catalog.Snapshot) {
+	for _, plugin := range s.pluginsLeftOut {
+		level := slog.LevelWarn
+		if plugin.Off {
+			level = slog.LevelDebug
+		}
+		log.Log(context.Background(), level, "the skills of a plugin are left out", "plugin", plugin.ID, "reason", plugin.Reason)
+	}
 	known := map[string]bool{}
 	for _, skills := range [][]*catalog.Skill{snapshot.Skills(), snapshot.Hidden()} {
 		for _, skill := range skills {
@@ -51,8 +60,9 @@ func (s *Settings) WarnOfNames(log *slog.Logger, snapshot *catalog.Snapshot) {
 		}
 	}
 	for name := range s.Skills {
-		if !known[name] {
-			log.Warn("the configuration has a section for a skill that is not there", "skill", name, "from", s.Origin("skills."+name).String())
+		from := s.Origin("skills." + name)
+		if !known[name] && filepath.Base(from.Name) != config.GrantsFile { // a grant is of a skill that may be in another project
+			log.Warn("the configuration has a section for a skill that is not there", "skill", name, "from", from.String())
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/skills-mcp/skills-mcp/catalog"
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
+	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/plugins"
 	"github.com/skills-mcp/skills-mcp/internal/config"
 	"github.com/skills-mcp/skills-mcp/internal/redact"
 	"github.com/skills-mcp/skills-mcp/internal/secrets"
@@ -39,6 +41,8 @@ type Settings struct {
 	Anywhere bool
 	// Unshared has programs see nothing of the user's files.
 	Unshared bool
+	// OneClient says that there is one client, which the host's session is of.
+	OneClient bool
 	// Unrecorded leaves the audit log out.
 	Unrecorded bool
 	// Quiet has only errors logged where nothing is said of it.
@@ -46,6 +50,11 @@ type Settings struct {
 	// Redact is what this process writes nowhere: the values of secrets that it
 	// has read.
 	Redact *redact.Set
+
+	// rootsFrom is for each root of the catalog the named one that it is from, and
+	// pluginsLeftOut what of plugins is none.
+	rootsFrom      []int
+	pluginsLeftOut []plugins.LeftOut
 
 	*config.Effective // after read
 }
@@ -68,7 +77,7 @@ func (s *Settings) Register(flags *pflag.FlagSet, backends []string, help string
 		"`FILE` to read instead of config.yaml in your configuration directory, as\ndocs/configuration.md has it; what flags say wins over it")
 	flags.String(s.keyed("sandbox", "sandbox.backend"), backends[0], "`BACKEND` that runs scripts: "+help)
 	flags.String(s.keyed("docker-image", "sandbox.docker.image"), docker.DefaultImage,
-		"`IMAGE` for --sandbox=docker, one that \"make image\" built or that is based\non such a one")
+		"`IMAGE` for --sandbox=docker, one that \"image build\" built or that is\nbased on such a one")
 	flags.String(s.keyed("docker-runtime", "sandbox.docker.runtime"), "",
 		"`NAME` of the engine's runtime for --sandbox=docker, such as runsc (gVisor)\n(default: the engine's own)")
 	flags.StringArray(s.keyed("show", "sandbox.show"), nil,
@@ -83,12 +92,16 @@ func (s *Settings) Register(flags *pflag.FlagSet, backends []string, help string
 		"`MODE` in which skills' allowed-tools are taken: enforce, or log (what is\nnot listed is allowed, and logged)")
 	flags.StringSlice(s.keyed("toolsets", "toolsets"), nil,
 		"`SETS` of further tools, separated by commas: workspace (view, create_file,\nstr_replace and bash_tool, to work on files of the project\nand of a workspace)")
+	flags.Bool(s.keyed("mount-all", "sandbox.mountAll"), false,
+		"show the commands of bash_tool that are of no skill all skills that keep\nnothing from them, read-only at /mnt/skills/NAME; needs --toolsets=workspace")
 	flags.Bool(s.keyed("expose-pack-tools", "exposePackTools"), false,
 		"have the tools of skills' tools.json, as they are at the start, be tools of\nthe server too, named SKILL_TOOL, at most 40")
 	flags.Bool(s.keyed("strict", "strict"), false,
 		"leave out every skill that the Agent Skills reference validator rejects")
 	flags.StringArray(s.keyed("pin", "pin"), nil,
 		"`NAME` of a skill to list first in the instructions (repeatable)")
+	flags.String(s.keyed("session", "session"), config.Auto,
+		"`NAME` of the host's session, in which the names of activated skills are\nremembered: auto ($CLAUDE_CODE_SESSION_ID), off, or a name")
 	flags.Bool(s.keyed("compat-index", "compatIndex"), false,
 		"serve skill://index.json too, for hosts that know only drafts of the\nSkills extension")
 	flags.Duration(s.keyed("poll", "poll"), 0,
@@ -307,6 +320,9 @@ func (s *Settings) WantedToolsets() ([]server.Toolset, error) {
 			wanted = append(wanted, toolset)
 		}
 	}
+	if s.Sandbox.MountAll && len(wanted) == 0 {
+		return nil, AsUsage(s.Refuse("sandbox.mountAll", errors.New("needs --toolsets=workspace too: only bash_tool sees all skills")))
+	}
 	return wanted, nil
 }
 
@@ -344,21 +360,55 @@ func (s *Settings) CatalogRoots() ([]catalog.Root, error) {
 	if s.Origin("roots").Kind == config.FromDefault {
 		return catalog.DefaultRoots(project, home), nil
 	}
-	roots := make([]catalog.Root, 0, len(s.Roots))
+	var roots []catalog.Root
+	s.rootsFrom, s.pluginsLeftOut = nil, nil
 	for i, named := range s.Roots {
-		root, err := catalog.ParseRoot(named.Path, project, home)
-		if err == nil {
-			root, err = withKeys(root, named)
-		}
+		found, err := s.rootsOf(named, project, home)
 		if err != nil && s.Origin("roots").Kind == config.FromFlag {
 			return nil, exit.Misused(err)
 		}
 		if err != nil {
 			return nil, s.Refuse(fmt.Sprintf("roots[%d]", i), err)
 		}
-		roots = append(roots, root)
+		roots = append(roots, found...)
+		s.rootsFrom = append(s.rootsFrom, slices.Repeat([]int{i}, len(found))...)
 	}
 	return roots, nil
+}
+
+// pluginsScheme marks a root as the directory in which Claude Code has its plugins.
+const pluginsScheme = "plugins:"
+
+// rootsOf returns what a root stands for: itself, or those of plugins.
+func (s *Settings) rootsOf(named config.Root, project, home string) ([]catalog.Root, error) {
+	path, isPlugins := strings.CutPrefix(named.Path, pluginsScheme)
+	root, err := catalog.ParseRoot(path, project, home)
+	if err == nil {
+		root, err = withKeys(root, named)
+	}
+	if err != nil || !isPlugins {
+		return []catalog.Root{root}, err
+	}
+	found, leftOut, err := plugins.Roots(root.Path, project)
+	if errors.Is(err, fs.ErrNotExist) { // as any root that is not there
+		return []catalog.Root{{Path: root.Path, Optional: root.Optional}}, nil
+	}
+	s.pluginsLeftOut = append(s.pluginsLeftOut, leftOut...)
+	if root.Prefix != "" {
+		for i := range found {
+			found[i].Prefix = root.Prefix + "/" + found[i].Prefix
+		}
+	}
+	return found, err
+}
+
+// Hides reports whether a skill of the root of that index among
+// [Settings.CatalogRoots] is hidden.
+func (s *Settings) Hides(root int, name string) bool {
+	if root < len(s.rootsFrom) {
+		root = s.rootsFrom[root]
+	}
+	return s.Effective.Hides(root, name)
 }
 
 // withKeys adds what a file says of a root besides its path.

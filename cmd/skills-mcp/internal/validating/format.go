@@ -38,24 +38,18 @@ func (r *Report) text(out io.Writer) error {
 	if len(r.Problems) > 0 {
 		text.WriteString("\n")
 	}
-	text.WriteString(r.sum(styled) + "\n")
+	text.WriteString(r.Sum(styled) + "\n")
 	_, err := io.WriteString(out, strings.TrimPrefix(text.String(), "\n"))
 	return err
 }
 
-// sum says in a line what was found.
-func (r *Report) sum(styled func(terminal.Style, string) string) string {
-	valid := 0
-	for _, skill := range r.Skills {
-		if skill.Valid {
-			valid++
-		}
-	}
+// Sum says in a line what was found.
+func (r *Report) Sum(styled func(terminal.Style, string) string) string {
 	style := terminal.Good
 	if r.Count(catalog.Error) > 0 {
 		style = terminal.Fault
 	}
-	return fmt.Sprintf("%s, %s", styled(style, fmt.Sprintf("%d of %s valid", valid, terminal.Counted(len(r.Skills), "skill"))),
+	return fmt.Sprintf("%s, %s", styled(style, fmt.Sprintf("%d of %s valid", r.Valid(), terminal.Counted(len(r.Skills), "skill"))),
 		terminal.Counted(r.Count(catalog.Error), "error")+", "+terminal.Counted(r.Count(catalog.Warning), "warning"))
 }
 
@@ -81,7 +75,7 @@ func (r *Report) github(out io.Writer) error {
 		}
 		fmt.Fprintf(&text, ",title=%s::%s\n", p.Rule, message(described(p)))
 	}
-	text.WriteString(r.sum(func(_ terminal.Style, text string) string { return text }) + "\n")
+	text.WriteString(r.Sum(func(_ terminal.Style, text string) string { return text }) + "\n")
 	_, err := io.WriteString(out, text.String())
 	return err
 }

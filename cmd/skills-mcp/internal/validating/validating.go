@@ -38,11 +38,17 @@ type Skill struct {
 // Check looks at all skills in directories and archives, of which each may be one
 // skill, or the entry document of one.
 func Check(ctx context.Context, places []string) (*Report, error) {
-	r := &Report{Skills: []Skill{}, Problems: []catalog.Problem{}}
-	var err error
-	if r.from, err = os.Getwd(); err != nil {
+	from, err := os.Getwd()
+	if err != nil {
 		return nil, err
 	}
+	return CheckFrom(ctx, from, places)
+}
+
+// CheckFrom does what [Check] does in the working directory from, which need not
+// be there any more.
+func CheckFrom(ctx context.Context, from string, places []string) (*Report, error) {
+	r := &Report{Skills: []Skill{}, Problems: []catalog.Problem{}, from: from}
 	for _, place := range places {
 		if err := r.check(ctx, r.rootOf(place)); err != nil {
 			return nil, err
@@ -60,6 +66,12 @@ func (r *Report) rootOf(place string) catalog.Root {
 	if !filepath.IsAbs(place) {
 		place = filepath.Join(r.from, place)
 	}
+	return Root(place)
+}
+
+// Root returns the root that an absolute path names: of an entry document, the
+// directory.
+func Root(place string) catalog.Root {
 	place = filepath.Clean(place)
 	if info, err := os.Stat(place); err == nil && !info.IsDir() && isEntry(place) {
 		place = filepath.Dir(place)
@@ -152,9 +164,11 @@ func (r *Report) has(rule, file string) bool {
 // Shown returns a place as paths of the report begin that are in it.
 func (r *Report) Shown(place string) string { return r.shown(r.rootOf(place).Path) }
 
-// shown returns a path as people and programs link it from here.
-func (r *Report) shown(file string) string {
-	if short, err := filepath.Rel(r.from, file); err == nil && fs.ValidPath(filepath.ToSlash(short)) {
+func (r *Report) shown(file string) string { return Shown(r.from, file) }
+
+// Shown returns a path as people and programs link it from a directory.
+func Shown(from, file string) string {
+	if short, err := filepath.Rel(from, file); err == nil && fs.ValidPath(filepath.ToSlash(short)) {
 		return short
 	}
 	return file
@@ -164,6 +178,16 @@ func (r *Report) shown(file string) string {
 func (r *Report) Count(severity catalog.Severity) (n int) {
 	for _, p := range r.Problems {
 		if p.Severity == severity {
+			n++
+		}
+	}
+	return n
+}
+
+// Valid returns how many skills are valid.
+func (r *Report) Valid() (n int) {
+	for _, skill := range r.Skills {
+		if skill.Valid {
 			n++
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package calling
 
 import (
 	"encoding/json"
@@ -15,23 +15,24 @@ import (
 	"github.com/skills-mcp/skills-mcp/server"
 )
 
-// artifacts are the files that a call has made in a workspace, which ends with it.
-type artifacts struct {
+// Artifacts are the files that a call has made in a workspace, which ends with it.
+type Artifacts struct {
 	Workspace string
 	Artifacts []struct{ Filename string }
 	Omitted   int `json:"artifactsOmitted"`
 }
 
-func artifactsOf(called server.Called) (files artifacts) {
+// ArtifactsOf returns those that an answer lists.
+func ArtifactsOf(called server.Called) (files Artifacts) {
 	if called.Structured != nil {
 		_ = json.Unmarshal(called.Structured, &files) // of a tool that makes none, it has none
 	}
 	return files
 }
 
-// keep copies the files to a directory, in which it overwrites nothing, and returns
+// Keep copies the files to a directory, in which it overwrites nothing, and returns
 // lines that say so. Their names and contents are a program's.
-func (files artifacts) keep(store *workspaces.Store, to string) (text string, err error) {
+func (files Artifacts) Keep(store *workspaces.Store, to string) (text string, err error) {
 	if len(files.Artifacts) == 0 {
 		return "", nil
 	}
