@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // claude runs Claude Code's command line in a project directory. Without an
@@ -29,6 +30,7 @@ func claude(t *testing.T, env []string, project string, args ...string) string {
 
 // Registered in Claude Code with the documented lines, the server connects.
 func TestClaudeCodeConnects(t *testing.T) {
+	testenv.Slow(t, "one more start of a whole agent")
 	t.Parallel()
 	require(t, "node")
 	env, project := program.Home(t), t.TempDir()
@@ -55,6 +57,7 @@ func TestClaudeCodeConnects(t *testing.T) {
 // Registered by the program itself, the server connects, and is gone when that is
 // taken back; Claude Code's own entries stay.
 func TestClaudeCodeReadsRegistration(t *testing.T) {
+	testenv.Slow(t, "one more start of a whole agent")
 	t.Parallel()
 	require(t, "node")
 	env, project := program.Home(t), t.TempDir()

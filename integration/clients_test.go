@@ -131,16 +131,28 @@ func typeScript() []client {
 // have least in common.
 const coreClients = 2
 
-// forEach runs a test once for each of the clients, in parallel. It skips
-// those that are not installed, and leaves to all variants those that show
-// nothing that the others do not.
+// forEach runs a test once for each of the clients, in parallel. It skips those
+// that are not installed, and leaves to all variants those that show no era of a
+// library and no transport that others do not: that a transport works in an era, and
+// for a library, is what forEachWay shows.
 func forEach(t *testing.T, clients []client, test func(t *testing.T, c client)) {
+	t.Helper()
+	forThose(t, clients, enough(clients, client.eras), test)
+}
+
+// forEachWay does so for as many of the clients as show every library over each of
+// its transports and in each of its eras, and every transport in each era.
+func forEachWay(t *testing.T, clients []client, test func(t *testing.T, c client)) {
+	t.Helper()
+	forThose(t, clients, enough(clients, client.pairs), test)
+}
+
+func forThose(t *testing.T, clients []client, names []string, test func(t *testing.T, c client)) {
 	t.Parallel()
-	enough := pairs(clients)
 	for _, c := range clients {
 		t.Run(c.name(), func(t *testing.T) {
 			t.Parallel()
-			switch at := slices.Index(enough, c.name()); {
+			switch at := slices.Index(names, c.name()); {
 			case at < 0:
 				testenv.Variant(t, "another pair of a transport and an era that this client has in others")
 			case at >= coreClients:
@@ -154,52 +166,57 @@ func forEach(t *testing.T, clients []client, test func(t *testing.T, c client)) 
 	}
 }
 
-// pairs returns the names of as many of the clients as show every library over
-// each of its transports and in each of its eras, and every transport in each era.
-func pairs(clients []client) (names []string) {
-	shown := map[[2]string]bool{} // pairs
+// pair is something of a client.
+type pair [2]string
+
+func (c client) pairs() []pair {
+	return []pair{{c.library.name, c.transport}, {c.library.name, c.era()}, {c.transport, c.era()}}
+}
+
+func (c client) eras() []pair { return []pair{{c.library.name, c.era()}, {c.transport}} }
+
+// enough returns the names of as many of the clients as have all that they have.
+func enough(clients []client, has func(c client) []pair) (names []string) {
+	shown := map[pair]bool{}
+	adds := func(c client) []pair {
+		return slices.DeleteFunc(has(c), func(p pair) bool { return shown[p] })
+	}
 	for len(names) < len(clients) {
 		best, most := client{}, 0
 		for _, c := range clients {
-			if n := len(c.pairs(shown)); n > most {
+			if n := len(adds(c)); n > most {
 				best, most = c, n
 			}
 		}
 		if most == 0 {
 			break
 		}
-		for _, pair := range best.pairs(shown) {
-			shown[pair] = true
+		for _, p := range adds(best) {
+			shown[p] = true
 		}
 		names = append(names, best.name())
 	}
 	return names
 }
 
-// pairs returns those of what a client is that are not shown yet.
-func (c client) pairs(shown map[[2]string]bool) [][2]string {
-	return slices.DeleteFunc([][2]string{{c.library.name, c.transport}, {c.library.name, c.era()}, {c.transport, c.era()}},
-		func(pair [2]string) bool { return shown[pair] })
-}
-
-func TestPairs(t *testing.T) {
+func TestEnough(t *testing.T) {
 	t.Parallel()
 	all := clients()
-	names := pairs(all)
-	if len(names) >= len(all) {
-		t.Errorf("%d of %d clients are needed", len(names), len(all))
-	}
-	shown := map[[2]string]bool{}
-	for _, c := range all {
-		if slices.Contains(names, c.name()) {
-			for _, pair := range c.pairs(nil) {
-				shown[pair] = true
+	for _, has := range []func(client) []pair{client.pairs, client.eras} {
+		names := enough(all, has)
+		if len(names) >= len(all) {
+			t.Errorf("%d of %d clients are needed", len(names), len(all))
+		}
+		shown := map[pair]bool{}
+		for _, c := range all {
+			for _, p := range has(c) {
+				shown[p] = shown[p] || slices.Contains(names, c.name())
 			}
 		}
-	}
-	for _, c := range all {
-		if left := c.pairs(shown); len(left) > 0 {
-			t.Errorf("%s: %q is not shown", c.name(), left)
+		for p, is := range shown {
+			if !is {
+				t.Errorf("%q is not shown", p)
+			}
 		}
 	}
 }
@@ -220,7 +237,7 @@ func goProgram(t *testing.T) []string {
 	t.Helper()
 	binary := filepath.Join(filepath.Dir(program.Binary(t)), "gosdk"+filepath.Ext(program.Binary(t)))
 	goProgramBuilt.Do(func() {
-		if out, err := exec.Command("go", "build", "-C", goDir, "-o", binary).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-C", goDir, "-ldflags=-w", "-o", binary).CombinedOutput(); err != nil {
 			goProgramBuilt.err = fmt.Errorf("go build -C %s: %w\n%s", goDir, err, out)
 		}
 	})

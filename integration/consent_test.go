@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // asking are the libraries whose clients answer questions here.
@@ -35,6 +37,7 @@ func TestConsent(t *testing.T) {
 // the user of a client that others wrote allows it: while it waits, or before it is
 // run again; and not any more when the user takes that back.
 func TestConsentToHosts(t *testing.T) {
+	testenv.Slow(t, "asks in each way that clients have")
 	forEach(t, clientsOf([]string{"TypeScript SDK v2"}), func(t *testing.T, c client) {
 		n := newInternet(t)
 		n.home = append(n.home, "SKILLS_MCP_APPROVAL_NETWORK=ask")

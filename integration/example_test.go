@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // mcpConfig is the file that most hosts register servers with.
@@ -69,6 +70,7 @@ func TestExampleConfigNamesTheDefaultAddress(t *testing.T) {
 
 // Claude Code reads the example as a project's .mcp.json.
 func TestClaudeCodeReadsTheExample(t *testing.T) {
+	testenv.Slow(t, "one more start of a whole agent")
 	t.Parallel()
 	require(t, "node")
 	env, project := program.Home(t), t.TempDir()

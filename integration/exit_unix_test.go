@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testprocess"
 )
 
 // However the server is told to go, it goes, and what it started goes with it.
@@ -49,7 +49,7 @@ func TestExitLeavesNothingBehind(t *testing.T) {
 				t.Errorf("the server did not exit by itself: %v", w.Cmd.ProcessState)
 			}
 			program.Eventually(t, fmt.Sprintf("the processes %v are gone", pids), func() bool {
-				return !alive(pids[0]) && !alive(pids[1])
+				return !testprocess.Alive(pids[0]) && !testprocess.Alive(pids[1])
 			})
 			checkNoFilesLeft(t, env)
 		})
@@ -91,29 +91,9 @@ func sleeping(t *testing.T, env []string) (*wire, [2]int) {
 		return err == nil
 	})
 	for _, pid := range pids {
-		if !alive(pid) {
+		if !testprocess.Alive(pid) {
 			t.Fatalf("process %d is gone before the end", pid)
 		}
 	}
 	return w, pids
-}
-
-// alive reports whether a process runs. One that is dead and only waits for
-// its parent's notice does not.
-func alive(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return false
-	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return !os.IsNotExist(err) || !procMounted()
-	}
-	_, state, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(state, "Z")
-}
-
-// procMounted reports whether /proc tells of processes here.
-func procMounted() bool {
-	_, err := os.Stat("/proc/self/stat")
-	return err == nil
 }

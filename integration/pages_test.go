@@ -36,10 +36,12 @@ var changeID = regexp.MustCompile(`\b(?:cs-[0-9a-f]{16}-[0-9a-f]{8}|ap-[0-9a-f]{
 // TestPages runs what the README and the pages of docs show. A block that is
 // fenced as console is a transcript: lines that begin with "$ " are commands,
 // what follows is what they print, in which a line "…" stands for any lines. A
-// block whose fence names a file is written there first. An id of changes that a
-// command repeats is the one that was printed where the page shows it. Each page
-// has a directory of its own, which looks like a checkout after `make build`.
+// block whose fence names a file is written there when the page comes to it, as by
+// who follows the page. An id of changes that a command repeats is the one that was
+// printed where the page shows it. Each page has a directory of its own, which looks
+// like a checkout after `make build`.
 func TestPages(t *testing.T) {
+	testenv.Slow(t, "runs what pages show, whole")
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the pages show what the local sandbox prints, on Linux")
@@ -67,19 +69,28 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// shownCommand is a command of a page, and the text that is shown below it.
-type shownCommand struct{ command, output string }
+// shownCommand is a command of a page, the text that is shown below it, and the
+// files, by their paths, that the page shows before it and after the last command.
+type shownCommand struct {
+	command, output string
+	files           map[string]string
+}
 
 // transcript returns the commands of a page in their order.
 func transcript(page string) []shownCommand {
 	var commands []shownCommand
+	files := map[string]string{}
 	for _, block := range fencedBlock.FindAllStringSubmatch(page, -1) {
+		if block[2] != "" {
+			files[block[2]] = block[3]
+		}
 		if block[1] != "console" {
 			continue
 		}
 		for _, each := range strings.Split("\n"+block[3], "\n$ ")[1:] {
 			command, output, _ := strings.Cut(strings.TrimSuffix(each, "\n")+"\n", "\n")
-			commands = append(commands, shownCommand{command, output})
+			commands = append(commands, shownCommand{command, output, files})
+			files = map[string]string{}
 		}
 	}
 	return commands
@@ -91,14 +102,12 @@ func followPage(t *testing.T, page string, commands []shownCommand) {
 	env, dir := append(withoutProject(program.Home(t)), "CLAUDE_PROJECT_DIR="), checkout(t)
 	env = append(env, "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	text := contentsOf(t, page)
-	for _, block := range fencedBlock.FindAllStringSubmatch(text, -1) {
-		if block[2] != "" {
-			writeFile(t, filepath.Join(dir, block[2]), block[3])
-		}
-	}
 	requireTier(t, env, dir, commands)
 	ids := shownIDs{}
 	for _, c := range commands {
+		for name, content := range c.files {
+			writeFile(t, filepath.Join(dir, name), content)
+		}
 		got := ids.learn(c.output, runShown(t, env, dir, ids.command(c.command)))
 		switch {
 		case sameOutput(c.output, got):

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/skills-mcp/skills-mcp/integration/program"
 )
 
 // With one run at a time, the second call waits, its client is told so, and
@@ -11,7 +13,7 @@ import (
 func TestRunsQueue(t *testing.T) {
 	root := t.TempDir()
 	writeSkill(t, root, "open", "Anything may be run.")
-	w := dial(t, nil, "--sandbox=unsafe-host", "--max-runs=1", root)
+	w := dial(t, program.Home(t), "--sandbox=unsafe-host", "--max-runs=1", root)
 	w.handshake(t)
 	long := w.exec(t, "long", "echo begun; sleep 600")
 	if got := w.progress(t, "long"); got != "begun" {
@@ -40,12 +42,14 @@ func (w *wire) exec(t *testing.T, token, command string) (id int) {
 	})
 }
 
-// progress returns the next line of progress under a token.
+// progress returns the next line of progress under a token, but for what tells on a
+// busy machine that a program has said nothing yet.
 func (w *wire) progress(t *testing.T, token string) string {
 	t.Helper()
 	var params struct{ ProgressToken, Message string }
 	w.messages.take(t, "progress of "+token, func(m message) bool {
-		return m.Method == "notifications/progress" && json.Unmarshal(m.Params, &params) == nil && params.ProgressToken == token
+		return m.Method == "notifications/progress" && json.Unmarshal(m.Params, &params) == nil && params.ProgressToken == token &&
+			!strings.HasPrefix(params.Message, "still at work")
 	})
 	return params.Message
 }

@@ -26,6 +26,8 @@ const (
 	pythonDir       = "python"
 	pythonVenv      = ".venv"
 	firstPythonVenv = "hosts/.venv"
+	// officeImage is what 'skills-mcp image build --office' builds for tests.
+	officeImage = "skills-mcp/office:latest"
 	// goDir is the module of the Go SDK's client.
 	goDir = "gosdk"
 )
@@ -39,12 +41,16 @@ var requirements = map[string]func() error{
 	},
 	"python": sync.OnceValue(func() error {
 		return errors.Join(
-			program.PythonPackages(pythonVenv, "fastmcp", "mcp.client"),
-			program.PythonPackages(firstPythonVenv, "mcp.client.session"))
+			program.PythonPackages(pythonVenv, "fastmcp", "mcp"),
+			program.PythonPackages(firstPythonVenv, "mcp"))
 	}),
 	"node": func() error {
 		return program.NodePackages(nodeDir,
 			"@modelcontextprotocol/sdk", "@modelcontextprotocol/client", "@anthropic-ai/claude-code", "mcp-remote")
+	},
+	"browser": func() error {
+		_, err := exec.LookPath("chromium")
+		return errors.Join(err, program.NodePackages("cards/node", "playwright-core"))
 	},
 	"docker": func() error {
 		if out, err := exec.Command("docker", "version", "--format", "{{.Server.Version}}").CombinedOutput(); err != nil {
@@ -55,6 +61,17 @@ var requirements = map[string]func() error{
 	"keyring": func() error {
 		_, err := exec.LookPath("gnome-keyring-daemon")
 		return err
+	},
+	"office": func() error {
+		out, err := exec.Command("docker", "image", "inspect", "--format", `{{index .Config.Labels "skills-mcp.entry"}}`, officeImage, "skills-mcp/sandbox:latest").CombinedOutput()
+		versions := strings.Fields(string(out))
+		if err == nil && (len(versions) != 2 || versions[0] != versions[1]) {
+			err = errors.New("it is of another version")
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %s (it takes minutes and gigabytes, so make test-setup builds it only where SKILLS_MCP_REQUIRE names office)", err, strings.TrimSpace(string(out)))
+		}
+		return nil
 	},
 	"podman": func() error {
 		_, err := exec.LookPath("podman")

@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 )
 
 // What the tools of the toolset workspace write, programs can change and
 // remove, and the other way round, whoever programs run as.
 func TestToolsetSharesFiles(t *testing.T) {
+	testenv.Slow(t, "every backend is opened for the same steps")
 	t.Parallel()
 	for _, sandbox := range []string{"local", "docker", "unsafe-host"} {
 		t.Run(sandbox, func(t *testing.T) {
@@ -22,7 +24,7 @@ func TestToolsetSharesFiles(t *testing.T) {
 			root := t.TempDir()
 			writeSkill(t, root, "open", "Anything may be run.")
 			needSandbox(t, sandbox, root)
-			w := dial(t, nil, "--sandbox="+sandbox, "--toolsets=workspace", "--project=off", root)
+			w := dial(t, program.Home(t), "--sandbox="+sandbox, "--toolsets=workspace", "--project=off", root)
 			w.handshake(t)
 			for _, step := range []struct {
 				tool      string
@@ -53,7 +55,9 @@ func needSandbox(t *testing.T, sandbox, root string) {
 	if sandbox == "docker" {
 		require(t, "docker")
 	}
-	out, err := exec.Command(program.Binary(t), "call", "--sandbox="+sandbox, "--root", root, "exec", "name=open", "command=true").CombinedOutput()
+	call := exec.Command(program.Binary(t), "call", "--sandbox="+sandbox, "--root", root, "exec", "name=open", "command=true")
+	call.Env = program.Home(t)
+	out, err := call.CombinedOutput()
 	if err != nil {
 		t.Skipf("no sandbox %s here: %s", sandbox, out)
 	}
@@ -64,6 +68,7 @@ func needSandbox(t *testing.T, sandbox, root string) {
 // run. Nothing is in the project before it is applied, and what the other has
 // applied meanwhile is a conflict.
 func TestToolsetOnProject(t *testing.T) {
+	testenv.Slow(t, "every backend is opened for the same steps")
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("programs see a project on Linux only")
@@ -116,7 +121,7 @@ func TestToolsetOnProject(t *testing.T) {
 // toolsetClient starts a server with the toolset and a project.
 func toolsetClient(t *testing.T, sandbox, project, root string) *wire {
 	t.Helper()
-	w := dial(t, nil, "--sandbox="+sandbox, "--toolsets=workspace", "--project", project, root)
+	w := dial(t, program.Home(t), "--sandbox="+sandbox, "--toolsets=workspace", "--project", project, root)
 	w.handshake(t)
 	return w
 }

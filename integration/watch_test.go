@@ -20,7 +20,7 @@ func watching(t *testing.T) (w *wire, root string) {
 		writeFile(t, filepath.Join(root, name, "references", "r.md"), name)
 		writeFile(t, filepath.Join(root, name, "scripts", "s.sh"), name)
 	}
-	w = dial(t, nil, "--sandbox=off", root)
+	w = dial(t, program.Home(t), "--sandbox=off", root)
 	w.handshake(t)
 	for _, file := range []string{"references/r.md", "scripts/s.sh"} {
 		w.call(t, "resources/subscribe", map[string]any{"uri": "skill://c/" + file})

@@ -68,6 +68,7 @@ type bench struct {
 	ctx       context.Context
 	dir       string // for all that the run makes
 	libraries map[int]string
+	saves     int
 }
 
 func run(ctx context.Context, o options) (err error) {

@@ -60,10 +60,23 @@ func backToBack(run func() error) (float64, error) {
 	return timed(run)
 }
 
+// lasting is one of ten runs without a pause, after more than any number that can
+// have been ready.
+func lasting(run func() error) (float64, error) {
+	if _, err := oneOf(6, run); err != nil {
+		return 0, err
+	}
+	return oneOf(10, run)
+}
+
 // burst is one of five runs after a pause.
 func burst(run func() error) (float64, error) {
-	const runs = 5
 	time.Sleep(3 * time.Second)
+	return oneOf(5, run)
+}
+
+// oneOf is one of some runs, which follow each other at once.
+func oneOf(runs int, run func() error) (float64, error) {
 	all, err := timed(func() error {
 		for range runs {
 			if err := run(); err != nil {
@@ -72,7 +85,7 @@ func burst(run func() error) (float64, error) {
 		}
 		return nil
 	})
-	return all / runs, err
+	return all / float64(runs), err
 }
 
 // executed measures whole calls of exec, with a program that does nothing, beside

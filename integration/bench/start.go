@@ -89,13 +89,12 @@ func (b *bench) saver(dir string) func(name string, c command) (side, error) {
 			return side{}, err
 		}
 		file := filepath.Join(dir, skillName(50), "SKILL.md")
-		n := 0
 		once := func() (float64, error) {
 			time.Sleep(savePause)
 			s.drain()
-			n++
+			b.saves++ // of all sides: what another one saved is no change
 			start := time.Now()
-			if err := rewrite(file, n); err != nil {
+			if err := rewrite(file, b.saves); err != nil {
 				return 0, err
 			}
 			if err := s.notified("notifications/resources/list_changed"); err != nil {

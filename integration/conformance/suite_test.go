@@ -16,16 +16,18 @@ import (
 // TestConformance runs every scenario and the inspector, and compares the
 // outcome with docs/protocol.md.
 func TestConformance(t *testing.T) {
+	testenv.Slow(t, "starts the suite for every scenario")
 	node := node(t)
 	known := readExpected(t)
 	outcome := &outcome{}
 	t.Run("suite", func(t *testing.T) {
+		processes := &processes{t: t, node: node}
 		for _, s := range scenarios {
 			for _, version := range s.versions {
 				t.Run(fmt.Sprintf("%s at %s", s.title(), version), func(t *testing.T) {
 					t.Parallel()
 					s.level(t, version)
-					outcome.addScenario(s, version, judge(t, known, s, version, s.run(t, node, version)))
+					outcome.addScenario(s, version, judge(t, known, s, version, s.run(t, processes, version)))
 				})
 			}
 		}
@@ -37,8 +39,8 @@ func TestConformance(t *testing.T) {
 				if i.variant != "" && i.era == "legacy" {
 					testenv.Variant(t, "other skills in the older era too")
 				}
-				if i.variant != "" || i.era == "legacy" {
-					testenv.Slow(t, "other skills, or the older era")
+				if i.method == "tools/list" && i.transport == "stdio" {
+					testenv.Variant(t, "the same list over stdio, over which skills/list goes too")
 				}
 				i.run(t, node)
 				outcome.addInspection(i)
@@ -50,18 +52,14 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// level skips a scenario at a version unless it is wanted: the newest with -short
-// and the samples, the newest of both eras of the protocol else.
+// level skips a scenario at a version that is not the newest of an era of the
+// protocol, and with skills that are no samples in the older era, unless every
+// variant is wanted.
 func (s scenario) level(t *testing.T, version string) {
 	t.Helper()
-	switch newest := s.versions[len(s.versions)-1]; {
-	case version == newest && s.variant != "":
-		testenv.Slow(t, "the scenario with other skills")
-	case version == newest:
-	case version != v2025November || s.variant != "":
+	newest := version == s.versions[len(s.versions)-1]
+	if !newest && (version != v2025November || s.variant != "") {
 		testenv.Variant(t, "a scenario at one more version of an era")
-	default:
-		testenv.Slow(t, "the scenarios in the older era")
 	}
 }
 
@@ -74,7 +72,7 @@ type check struct {
 }
 
 // run runs the scenario against a server of its own.
-func (s scenario) run(t *testing.T, node, version string) []check {
+func (s scenario) run(t *testing.T, processes *processes, version string) []check {
 	t.Helper()
 	root := samples
 	if s.root != nil {
@@ -82,33 +80,33 @@ func (s scenario) run(t *testing.T, node, version string) []check {
 	}
 	server, url := program.Serve(t, program.Home(t), root)
 	results := t.TempDir()
-	args := []string{suiteScript, "server", "--url", url + "/mcp", "--scenario", s.name,
+	args := []string{"server", "--url", url + "/mcp", "--scenario", s.name,
 		"--spec-version", version, "--output-dir", results, "--timeout", fmt.Sprint(program.Patience.Milliseconds())}
 	if s.extension {
 		args = append(args, "--force")
 	}
-	suite := startTool(t, node, args...)
+	suite := processes.start(args)
 	if s.edited {
 		keepEditing(t, root, server, suite)
 	}
-	code := suite.exitCode(t)
+	code := suite.wait(t)
 	checks := readChecks(t, results, suite)
 	failed := false
 	for _, c := range checks {
 		failed = failed || c.Status == "FAILURE"
 	}
 	if failed != (code != 0) {
-		t.Errorf("the suite ended with exit code %d\n%s%s", code, &suite.stdout, suite.Stderr)
+		t.Errorf("the suite ended with exit code %d\n%s", code, suite.Output)
 	}
 	return checks
 }
 
 // readChecks reads what the suite found.
-func readChecks(t *testing.T, results string, suite *tool) []check {
+func readChecks(t *testing.T, results string, suite *suiteRun) []check {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(results, "*", "checks.json"))
 	if err != nil || len(files) != 1 {
-		t.Fatalf("the suite left %d results: %v\n%s%s", len(files), err, &suite.stdout, suite.Stderr)
+		t.Fatalf("the suite left %d results: %v\n%s", len(files), err, suite.Output)
 	}
 	encoded, err := os.ReadFile(files[0])
 	if err != nil {
@@ -124,12 +122,12 @@ func readChecks(t *testing.T, results string, suite *tool) []check {
 // keepEditing changes a skill's description again and again until the suite
 // has ended, each time once the server has seen the change before. So a
 // list_changed notification is never far, whenever the suite listens for one.
-func keepEditing(t *testing.T, root string, server *program.Process, suite *tool) {
+func keepEditing(t *testing.T, root string, server *program.Process, suite *suiteRun) {
 	t.Helper()
 	const seen = `catalog changed`
 	ended := func() bool {
 		select {
-		case <-suite.Exited:
+		case <-suite.ended:
 			return true
 		default:
 			return false

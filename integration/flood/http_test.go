@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // clients is how many requests are under way at once over HTTP.
@@ -212,10 +213,13 @@ func TestHTTP(t *testing.T) {
 	for _, e := range []era{legacy, modern} {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
+			if e.name != modern.name {
+				testenv.Slow(t, "floods once more in the other era")
+			}
 			w, marker := serve(t, e), newMarker()
 			all := asks(t, marker)
 			w.ping(t, closed())
-			files := openFiles(t, w.Process)
+			files := filesBefore(t, w.Process)
 			w.flood(t, all)
 			w.http.CloseIdleConnections()
 			checkSettled(t, w.Process, marker, files)
@@ -230,6 +234,7 @@ func TestHTTP(t *testing.T) {
 
 // TestHTTPGoroutines: after a flood no request is being served.
 func TestHTTPGoroutines(t *testing.T) {
+	testenv.Slow(t, "floods once more to count goroutines")
 	t.Parallel()
 	w, marker := serve(t, modern), newMarker()
 	w.flood(t, asks(t, marker))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skills-mcp/skills-mcp/integration/program"
+	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
 // line is a client over standard input and output.
@@ -37,8 +38,6 @@ func dial(t testing.TB, e era) *line {
 		l.await(t, `"hello"`)
 		l.send(t, e.message(t, nil, "notifications/initialized", nil))
 	}
-	l.send(t, e.message(t, "warm", "tools/call", map[string]any{"name": "exec", "arguments": map[string]any{"name": "note", "command": "true"}}))
-	l.await(t, `"warm"`) // now it has open what it keeps open
 	return l
 }
 
@@ -138,9 +137,13 @@ func TestStdio(t *testing.T) {
 	for _, e := range []era{legacy, modern} {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
+			if e.name != legacy.name {
+				testenv.Slow(t, "floods once more in the other era")
+			}
 			l, marker := dial(t, e), newMarker()
 			all := asks(t, marker)
-			files := openFiles(t, l.Process)
+			l.ping(t, closed())
+			files := filesBefore(t, l.Process)
 			l.flood(t, all)
 			checkSettled(t, l.Process, marker, files)
 			l.Stdin.Close()
@@ -167,6 +170,7 @@ func TestStdioEnds(t *testing.T) {
 
 // TestStdioGoroutines: after a flood no request is being served.
 func TestStdioGoroutines(t *testing.T) {
+	testenv.Slow(t, "floods once more to count goroutines")
 	t.Parallel()
 	l, marker := dial(t, legacy), newMarker()
 	l.flood(t, asks(t, marker))

@@ -144,42 +144,38 @@ func readPython(ctx context.Context, env, texts []string) ([]pythonOutcome, erro
 	return outcomes, nil
 }
 
-// askedAtOnce bounds the texts that one process reads, so that none takes long
-// even where the machine is busy.
-const askedAtOnce = 400
-
-// ask returns a program the texts, some at a time, and decodes what it answers
-// to each.
+// ask returns a program the texts and decodes what it answers to each. One process
+// reads them all: most that a short one would do is begin.
 func ask[T any](ctx context.Context, env, texts []string, name string, args ...string) ([]T, error) {
+	encoded := make([][]byte, len(texts)) // as base64 in JSON
+	for i, text := range texts {
+		encoded[i] = []byte(text)
+	}
+	question, err := json.Marshal(encoded)
+	if err != nil {
+		return nil, err
+	}
+	said, err := output(ctx, env, question, name, args...)
+	if err != nil {
+		return nil, err
+	}
 	var answers []T
-	for some := range slices.Chunk(texts, askedAtOnce) {
-		encoded := make([][]byte, len(some)) // as base64 in JSON
-		for i, text := range some {
-			encoded[i] = []byte(text)
-		}
-		question, err := json.Marshal(encoded)
-		if err != nil {
-			return nil, err
-		}
-		said, err := output(ctx, env, question, name, args...)
-		if err != nil {
-			return nil, err
-		}
-		var found []T
-		if err := json.Unmarshal(said, &found); err != nil {
-			return nil, fmt.Errorf("%s said %.200q: %w", name, said, err)
-		}
-		if len(found) != len(some) {
-			return nil, fmt.Errorf("%s read %d of %d documents", name, len(found), len(some))
-		}
-		answers = append(answers, found...)
+	if err := json.Unmarshal(said, &answers); err != nil {
+		return nil, fmt.Errorf("%s said %.200q: %w", name, said, err)
+	}
+	if len(answers) != len(texts) {
+		return nil, fmt.Errorf("%s read %d of %d documents", name, len(answers), len(texts))
 	}
 	return answers, nil
 }
 
+// patience is for readers that compute for seconds, with the processor to
+// themselves: some documents stand for millions of values.
+const patience = 3 * program.Patience
+
 // output runs a program to its end and returns its stdout.
 func output(ctx context.Context, env []string, stdin []byte, name string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, program.Patience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = env

@@ -19,15 +19,17 @@ type adapter struct {
 	// sessions is one, for all calls, or each, for every call its own; then
 	// stdio starts a server for every call.
 	sessions string
+	// again says that what it shows, others show.
+	again bool
 }
 
 var adapters = []adapter{
-	{"JavaScript over stdio", "node", "stdio", "one"},
-	{"JavaScript over HTTP", "node", "http", "one"},
-	{"Python over stdio", "python", "stdio", "one"},
-	{"Python over HTTP", "python", "http", "one"},
-	{"Python over stdio, a server for each call", "python", "stdio", "each"},
-	{"Python over HTTP, a session for each call", "python", "http", "each"},
+	{name: "JavaScript over stdio", language: "node", transport: "stdio", sessions: "one"},
+	{name: "JavaScript over HTTP", language: "node", transport: "http", sessions: "one"},
+	{name: "Python over stdio", language: "python", transport: "stdio", sessions: "one"},
+	{name: "Python over HTTP", language: "python", transport: "http", sessions: "one", again: true},
+	{name: "Python over stdio, a server for each call", language: "python", transport: "stdio", sessions: "each"},
+	{name: "Python over HTTP, a session for each call", language: "python", transport: "http", sessions: "each"},
 }
 
 // langchain is a program that has the server's tools as LangChain tools.

@@ -22,6 +22,9 @@ func TestLangChain(t *testing.T) {
 			if i > 0 {
 				testenv.Slow(t, "another way in which LangChain speaks to a server")
 			}
+			if a.again {
+				testenv.Variant(t, "another pair of a transport and of sessions, each shown in others")
+			}
 			l := a.start(t, sampleRoot(t), writeNotes(t))
 			t.Run("tools", l.testTools)
 			t.Run("reads", l.testReads)

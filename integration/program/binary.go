@@ -38,21 +38,44 @@ func Main(m *testing.M) int {
 		return 1
 	}
 
-	binary = filepath.Join(dir, "skills-mcp")
+	if binary, err = build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// builtVariable names a server that is built already, as the packages' tests
+// would build it: the Makefile links it once for all of them.
+const builtVariable = "SKILLS_MCP_TEST_BINARY"
+
+// build returns the path of a server in dir that no other build replaces.
+func build(dir string) (string, error) {
+	path := filepath.Join(dir, "skills-mcp")
 	if runtime.GOOS == "windows" {
-		binary += ".exe"
+		path += ".exe"
+	}
+	if built := os.Getenv(builtVariable); built != "" {
+		return path, copyProgram(path, built)
 	}
 	// Without debugging information it is linked in half the time.
-	build := exec.Command("go", "build", "-ldflags=-w", "-o", binary)
+	build := exec.Command("go", "build", "-ldflags=-w", "-o", path)
 	if raceEnabled {
 		build.Args = append(build.Args, "-race")
 	}
 	build.Args = append(build.Args, command)
 	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "%v: %v\n%s", build.Args, err, out)
-		return 1
+		return "", fmt.Errorf("%v: %w\n%s", build.Args, err, out)
 	}
-	return m.Run()
+	return path, nil
+}
+
+func copyProgram(to, from string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return fmt.Errorf("%s: %w", builtVariable, err)
+	}
+	return os.WriteFile(to, text, 0o755)
 }
 
 // Binary returns the absolute path of the server that Main built. The test's

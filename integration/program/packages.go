@@ -31,12 +31,13 @@ func Python(venv string) string {
 	return filepath.Join(venv, "bin", "python")
 }
 
-// PythonPackages says what is missing of a virtual environment that can
-// import the modules named.
+// PythonPackages says what is missing of a virtual environment that has the
+// modules named. It does not import them, which takes a second with some.
 func PythonPackages(venv string, modules ...string) error {
-	probe := exec.Command(Python(venv), "-c", "import "+strings.Join(modules, ", "))
-	if out, err := probe.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s cannot import %s: %w: %s",
+	const probe = "import importlib.util, sys; sys.exit(' '.join(m for m in sys.argv[1:] if not importlib.util.find_spec(m)) or 0)"
+	cmd := exec.Command(Python(venv), append([]string{"-c", probe}, modules...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s lacks modules of %s: %w: %s",
 			venv, strings.Join(modules, ", "), err, strings.TrimSpace(string(out)))
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 
 // Patience bounds every wait for something that should happen. It is long
 // because a busy machine is no failure.
-const Patience = 60 * time.Second
+const Patience = 5 * time.Minute
 
 // Eventually polls a condition that another process brings about. What says,
 // for the failure, what was waited for.

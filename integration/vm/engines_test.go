@@ -11,7 +11,7 @@ import (
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
 )
 
-// sandboxImage is what sandbox/docker/build-image makes.
+// sandboxImage is what "skills-mcp image build" builds.
 const sandboxImage = "skills-mcp/sandbox:latest"
 
 // containers are the tests of sandbox/docker that show what the cases are

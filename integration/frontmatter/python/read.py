@@ -98,28 +98,34 @@ class Encoder:
     # anybody can write down.
     budget = 2_000_000
 
-    def __init__(self):
+    def __init__(self, value):
         self.odd = set()
-        self.above = []
+        if self.size(value, {}) > self.budget:
+            raise ValueError("the aliases expand to too much")
+
+    def size(self, value, known):
+        """The values and characters in it, each alias's counted where it stands."""
+        if isinstance(value, str):
+            return 1 + len(value)
+        if not isinstance(value, (dict, list)):
+            return 1
+        if id(value) not in known:
+            known[id(value)] = None
+            held = value.values() if isinstance(value, dict) else value
+            known[id(value)] = 1 + sum(self.size(item, known) for item in held)
+        if known[id(value)] is None:
+            raise ValueError("the value holds itself")
+        return known[id(value)]
 
     def plain(self, value):
-        self.budget -= 1 + (len(value) if isinstance(value, str) else 0)
-        if self.budget < 0:
-            raise ValueError("the aliases expand to too much")
         if value is None or isinstance(value, (bool, int, str)):
             return value
         if isinstance(value, float):
             return value if math.isfinite(value) else None
-        if isinstance(value, (dict, list)):
-            if any(value is other for other in self.above):
-                raise ValueError("the value holds itself")
-            self.above.append(value)
-            try:
-                if isinstance(value, list):
-                    return [self.plain(item) for item in value]
-                return {self.key(key): self.plain(item) for key, item in value.items()}
-            finally:
-                self.above.pop()
+        if isinstance(value, list):
+            return [self.plain(item) for item in value]
+        if isinstance(value, dict):
+            return {self.key(key): self.plain(item) for key, item in value.items()}
         self.odd.add(type(value).__name__)
         return None
 
@@ -132,7 +138,7 @@ class Encoder:
 def outcome(read, text):
     try:
         value = read(text)
-        encoder = Encoder()
+        encoder = Encoder(value)
         return {"json": json.dumps(encoder.plain(value)), "odd": sorted(encoder.odd)}
     except RecursionError:
         return {"error": "RecursionError"}
