@@ -34,6 +34,8 @@ var imports = map[string][]string{
 	"catalog/internal/archive":     {"catalog/internal/problem"},
 	"catalog/internal/frontmatter": {"catalog/internal/problem"},
 	"catalog/internal/entryhead":   {"catalog/internal/problem", "catalog/internal/frontmatter"},
+	"catalog/internal/metadata":    {"catalog/internal/problem", "catalog/internal/frontmatter"},
+	"catalog/internal/index":       {"catalog/internal/problem", "catalog/internal/metadata"},
 	"catalog/internal/toolsfile":   {"catalog/internal/problem"},
 	"catalog/internal/watch":       {"catalog/internal/problem"},
 	// needs knows files, and no catalog.
@@ -42,7 +44,7 @@ var imports = map[string][]string{
 	// contained knows no skill, and neither do the two others each other.
 	"resources":           {"catalog", "resources/contained", "resources/internal"},
 	"resources/contained": {},
-	"resources/staging":   {"resources/contained", "resources/internal"},
+	"resources/staging":   {"catalog", "resources/contained", "resources/internal"},
 	"resources/internal":  {"catalog", "resources/contained"},
 
 	// The port knows none of the others, and no backend knows another.
@@ -60,13 +62,15 @@ var imports = map[string][]string{
 	"sandbox/workspaces":       {"sandbox", "sandbox/internal"},
 	"sandbox/local":            {"sandbox", "sandbox/command", "sandbox/internal"},
 	"sandbox/docker":           {"sandbox", "sandbox/command", "sandbox/internal", "sandbox/docker/internal"},
-	"sandbox/host":             {"sandbox", "sandbox/command", "sandbox/internal"},
+	"sandbox/host":             {"sandbox", "sandbox/command", "sandbox/internal", "sandbox/host/internal"},
+	"sandbox/host/internal":    {"sandbox/internal"},
+	"sandbox/hosted":           {"sandbox", "sandbox/command", "sandbox/internal"},
 	"sandbox/sandboxtest":      {"sandbox", "sandbox/internal"},
 
 	// Engines elsewhere plug into the backend, which does not know them.
 	"sandbox/docker/internal": {"sandbox/internal"},
-	"sandbox/docker/remote":   {"sandbox", "sandbox/docker", "sandbox/docker/internal"},
-	"sandbox/docker/entry":    {"sandbox/docker/internal", "sandbox/internal"},
+	"sandbox/docker/remote":   {"sandbox", "sandbox/docker", "sandbox/docker/internal", "sandbox/internal"},
+	"sandbox/docker/image":    {"sandbox", "sandbox/docker", "sandbox/docker/internal"},
 
 	"server": {"catalog", "catalog/needs", "resources/...", "policy", "sandbox/...", "server/internal/..."},
 
@@ -82,6 +86,8 @@ var imports = map[string][]string{
 		"server/internal/router", "server/internal/stream"},
 
 	"server/internal/display": {},
+	// What hosts show is the same whatever is shown.
+	"server/internal/cards":   {},
 	"server/internal/failure": {"policy", "resources/...", "sandbox/...", "server/internal/display"},
 	"server/internal/consent": {"policy", "server/internal/display", "server/internal/failure", "server/internal/request"},
 	"server/internal/schema":  {"server/internal/display", "server/internal/failure"},
@@ -104,15 +110,16 @@ var imports = map[string][]string{
 	// shares lends the user's directories to runs, and knows no skill.
 	"server/internal/shares": {"policy", "resources/contained", "sandbox", "sandbox/changes", "sandbox/merged", "sandbox/project", "sandbox/workspaces",
 		"server/internal/display", "server/internal/failure", "server/internal/request"},
-	"server/internal/publish": {"catalog", "resources/...", "server/internal/activation", "server/internal/display", "server/internal/failure",
+	"server/internal/publish": {"catalog", "resources/...", "server/internal/activation", "server/internal/cards", "server/internal/display", "server/internal/failure",
 		"server/internal/recorder", "server/internal/request", "server/internal/router", "server/internal/skills", "server/internal/shares", "server/internal/workspace"},
 	"server/internal/updates": {"catalog", "resources/...", "sandbox", "sandbox/workspaces", "server/internal/client", "server/internal/skills",
 		"server/internal/workspace"},
+	"server/internal/library": {"catalog", "policy", "resources/...", "sandbox", "server/internal/display", "server/internal/skills"},
 	"server/internal/execution": {"catalog", "policy", "server/internal/access", "resources/...", "sandbox", "sandbox/project", "sandbox/workspaces", "server/internal/advice",
-		"server/internal/consent", "server/internal/display", "server/internal/failure", "server/internal/request", "server/internal/requirement",
+		"server/internal/consent", "server/internal/display", "server/internal/failure", "server/internal/library", "server/internal/request", "server/internal/requirement",
 		"server/internal/skills", "server/internal/shares", "server/internal/workspace"},
 	"server/internal/tools": {"catalog", "policy", "resources/...", "sandbox", "sandbox/changes", "sandbox/workspaces", "server/internal/activation",
-		"server/internal/consent", "server/internal/display", "server/internal/execution", "server/internal/failure", "server/internal/recorder",
+		"server/internal/cards", "server/internal/consent", "server/internal/display", "server/internal/execution", "server/internal/failure", "server/internal/recorder",
 		"server/internal/request", "server/internal/schema", "server/internal/search", "server/internal/skills", "server/internal/shares", "server/internal/workspace"},
 	"server/internal/workspace": {"catalog", "resources/...", "sandbox/...", "server/internal/display", "server/internal/failure",
 		"server/internal/request"},
@@ -122,18 +129,21 @@ var imports = map[string][]string{
 	"cmd/skills-mcp/internal/exit":     {},
 	"cmd/skills-mcp/internal/terminal": {"cmd/skills-mcp/internal/exit"},
 	"cmd/skills-mcp/internal/records":  {"cmd/skills-mcp/internal/terminal"},
-	"cmd/skills-mcp/internal/hosted": {"catalog", "resources/staging", "cmd/skills-mcp/internal/settings", "cmd/skills-mcp/internal/terminal",
+	"cmd/skills-mcp/internal/calling":  {"resources/contained", "sandbox/workspaces", "server", "cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/hosted": {"catalog", "resources/staging", "sandbox", "sandbox/hosted", "cmd/skills-mcp/internal/settings", "cmd/skills-mcp/internal/terminal",
 		"cmd/skills-mcp/internal/userfiles"},
 	"cmd/skills-mcp/internal/listing": {"catalog", "policy", "resources/...", "server", "cmd/skills-mcp/internal/terminal"},
 	// What authors need goes by no configuration.
+	"cmd/skills-mcp/internal/imaging":     {"sandbox/docker/...", "cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/prompting":   {"catalog", "cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/schemas":     {"cmd/skills-mcp/internal/examples"},
 	"cmd/skills-mcp/internal/scaffolding": {},
 	"cmd/skills-mcp/internal/validating":  {"catalog", "resources/...", "cmd/skills-mcp/internal/listing", "cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/registering": {},
+	"cmd/skills-mcp/internal/plugins":     {"catalog", "resources/contained"},
 	"cmd/skills-mcp/internal/settings": {"catalog", "policy", "sandbox", "sandbox/docker", "sandbox/project", "sandbox/workspaces", "server",
-		"cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/terminal"},
-	"cmd/skills-mcp/internal/backends": {"sandbox/...", "cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/settings"},
+		"cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/plugins", "cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/backends": {"sandbox/...", "cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/hosted", "cmd/skills-mcp/internal/settings"},
 	"cmd/skills-mcp/internal/changesets": {"sandbox/changes", "server", "cmd/skills-mcp/internal/exit", "cmd/skills-mcp/internal/settings",
 		"cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/granted": {"catalog", "policy", "resources/staging", "sandbox/local", "server", "cmd/skills-mcp/internal/exit",
@@ -143,6 +153,8 @@ var imports = map[string][]string{
 	"cmd/skills-mcp/internal/inspecting": {"catalog", "resources/...", "cmd/skills-mcp/internal/listing", "cmd/skills-mcp/internal/preparing",
 		"cmd/skills-mcp/internal/terminal"},
 	"cmd/skills-mcp/internal/examples": {"catalog", "resources/...", "sandbox/workspaces", "server", "cmd/skills-mcp/internal/terminal"},
+	"cmd/skills-mcp/internal/developing": {"catalog", "cmd/skills-mcp/internal/examples", "cmd/skills-mcp/internal/inspecting", "cmd/skills-mcp/internal/listing",
+		"cmd/skills-mcp/internal/terminal", "cmd/skills-mcp/internal/validating"},
 	"cmd/skills-mcp/internal/completing": {"catalog", "cmd/skills-mcp/internal/registering", "cmd/skills-mcp/internal/settings", "cmd/skills-mcp/internal/terminal",
 		"cmd/skills-mcp/internal/userfiles"},
 	"cmd/skills-mcp/internal/diagnosing": {"catalog", "sandbox", "cmd/skills-mcp/internal/backends", "cmd/skills-mcp/internal/registering",
@@ -172,7 +184,7 @@ var testImports = map[string][]string{
 
 // testLeaves are for tests alone, those of every room: a package may import
 // them in its tests, or where it is itself for tests.
-var testLeaves = []string{"internal/testenv", "internal/testfiles"}
+var testLeaves = []string{"internal/testenv", "internal/testfiles", "internal/testprocess"}
 
 // sealedLibraries may be imported only by the packages named, or below them.
 var sealedLibraries = map[string][]string{

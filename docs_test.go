@@ -39,10 +39,11 @@ func TestDocumentedDependencies(t *testing.T) {
 	}
 }
 
-// TestDocumentedPromises: each promise in docs/sandboxes.md names a test that
-// shows it, and that is there.
+// TestDocumentedPromises: each promise in docs/sandboxes.md and docs/cards.md names a
+// test that shows it, and that is there.
 func TestDocumentedPromises(t *testing.T) {
 	checkShown(t, "docs/sandboxes.md", "promises", func(string) bool { return false })
+	checkShown(t, "docs/cards.md", "promises", func(string) bool { return false })
 }
 
 // TestComingFrom: each requirement in docs/coming-from.md names a test that shows

@@ -170,3 +170,25 @@ func TestDocumentedResult(t *testing.T) {
 		t.Errorf("docs/tools-and-errors.md does not name %q", field)
 	}
 }
+
+// TestCommandsAreDocumented: the reference of commands has each that the help has.
+func TestCommandsAreDocumented(t *testing.T) {
+	help, err := os.ReadFile("testdata/cli/help.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, found := strings.Cut(string(help), "\nAvailable Commands:\n")
+	list, _, ended := strings.Cut(list, "\n\n")
+	page, err := os.ReadFile("docs/tools-and-errors.md")
+	_, table, _ := strings.Cut(string(page), "\n## Commands\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	if err != nil || !found || !ended || table == "" {
+		t.Fatalf("the help has the commands %q, and the page the table %q: %v", list, table, err)
+	}
+	for line := range strings.Lines(list) {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name != "help" && !regexp.MustCompile("`(skills-mcp )?"+name+"\\b").MatchString(table) {
+			t.Errorf("docs/tools-and-errors.md does not name the command %s", name)
+		}
+	}
+}
