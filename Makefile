@@ -25,6 +25,10 @@ VERSION ?= $(patsubst v%,%,$(shell git describe --tags --always --dirty 2>/dev/n
 # All steps share a build cache.
 export CGO_ENABLED = 0
 
+# Without the directory in what is compiled, a clone takes over from the cache what
+# another one left there, and tests what build left.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath)
+
 # The race detector, for races and test-all, which doubles what tests compute. It
 # needs a C compiler; without one the tests run without it.
 RACE :=
@@ -37,10 +41,13 @@ GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # The go tool leaves testdata out of "...", and that is where fixtures are made.
 PACKAGES := ./... ./testdata
 
-# The packages that take longest begin first. Tests wait more than they compute.
+# The packages that take longest begin first. Tests wait more than they compute,
+# but with the race detector.
+ATONCE   = $(if $(RACE),2,3)
 LONGEST := ./sandbox/docker ./sandbox/local ./server ./integration
-# Lint has vetted them, and nobody debugs their binaries.
-GOTEST  := go test -json -p 3 -parallel 4 -vet=off -ldflags=-w
+# Lint has vetted them, and nobody debugs their binaries. No result is kept: each
+# run is one, and the go tool is not told what tests look at.
+GOTEST   = go test -json -count=1 -p $(ATONCE) -parallel 4 -vet=off -ldflags=-w
 
 # A program with the race detector otherwise waits for a second before it ends.
 export GORACE ?= atexit_sleep_ms=0
@@ -52,10 +59,10 @@ CROSS := linux/arm64 darwin/arm64 windows/amd64
 steps = @TIMEFORMAT='make $@: %0R s'; \
 	time for step in $(1); do (TIMEFORMAT="make $$step: %0R s"; time $(MAKE) --no-print-directory $$step); done
 
-.PHONY: build man run image check test test-all lint cross short unit races variants rounds vuln fuzz bench bench-peers benchmarks golden test-setup clean
+.PHONY: build man run image check test test-all lint cross tested short unit races variants rounds vuln fuzz bench bench-peers benchmarks golden test-setup clean
 
 build:
-	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/skills-mcp ./cmd/skills-mcp
+	go build -ldflags '-X main.version=$(VERSION)' -o bin/skills-mcp ./cmd/skills-mcp
 
 # The manual pages, from the texts that --help shows. What writes them is in no
 # binary: it would cost each start of one.
@@ -65,23 +72,31 @@ man:
 run: build
 	exec bin/skills-mcp serve --http $(ADDR) $(SKILLS)
 
-# PLATFORMS=linux/amd64,linux/arm64 builds for these, with docker buildx.
-image:
-	sandbox/docker/build-image
+# OPTIONS='--slim --mmdebstrap' are those of "skills-mcp image build".
+image: build
+	bin/skills-mcp image build $(OPTIONS)
 
 check: ; $(call steps,lint cross short)
 
+# Rounds have their files on a disk.
+test: export MEMORY = --memory
 test: ; $(call steps,unit)
 
 test-all: ; $(call steps,variants)
 
+# The server that several packages of tests start is linked once for all of them.
+short unit: export SKILLS_MCP_TEST_BINARY = $(CURDIR)/bin/tested/skills-mcp
+tested:
+	go build $(RACE) -ldflags=-w -o $(SKILLS_MCP_TEST_BINARY) ./cmd/skills-mcp
+
 # testreport leaves what a reader wants: failures with their logs, what was left
 # out, and the slowest tests.
-short:
-	$(GOTEST) -short $(PACKAGES) 2>&1 | go run ./integration/testreport
+short: tested
+	integration/leftovers --memory $(GOTEST) -short $(PACKAGES) 2>&1 | go run ./integration/testreport
 
-unit:
-	CGO_ENABLED=$(if $(RACE),1,0) integration/leftovers $(GOTEST) $(RACE) -timeout $(TESTTIMEOUT) $(LONGEST) $(PACKAGES) 2>&1 | go run ./integration/testreport
+unit: export CGO_ENABLED = $(if $(RACE),1,0)
+unit: tested
+	integration/leftovers $(MEMORY) $(GOTEST) $(RACE) -timeout $(TESTTIMEOUT) $(LONGEST) $(PACKAGES) 2>&1 | go run ./integration/testreport
 
 races:
 	@[ -n "$(DETECTOR)" ] || echo "no C compiler: testing without the race detector"
@@ -91,13 +106,14 @@ races:
 # used.
 variants:
 	integration/vm/image --engines
+	! docker version >/dev/null 2>&1 || integration/setup office
 	SKILLS_MCP_TEST=all $(MAKE) races TESTTIMEOUT=90m
 
 # What is short enough of the variants for every change: all of the local sandbox
 # as an ordinary user, with every kill and the race detector; the race detector
 # with all else but what drives the server with the suites of others; and the
 # machine without systemd.
-RACED = $(shell go list $(PACKAGES) | grep -vE '/(sandbox/local|integration/(conformance|frontmatter|hosts|vm))$$')
+RACED = $(shell go list $(PACKAGES) | grep -vE '/(sandbox/local|integration/(cards|conformance|frontmatter|hosts|vm))$$')
 rounds:
 	LOCAL_TEST_USER=nobody SKILLS_MCP_TEST=all $(MAKE) races LONGEST= PACKAGES=./sandbox/local
 	$(MAKE) races LONGEST="./sandbox/docker ./server ./integration" PACKAGES="$(RACED)"
