@@ -17,6 +17,12 @@ func Remove(dir string) error {
 	if os.RemoveAll(dir) == nil { // does for nearly all
 		return nil
 	}
+	return RemoveFlat(dir)
+}
+
+// RemoveFlat is [Remove] for who has little memory: it has few directories open
+// at once, however deep they are.
+func RemoveFlat(dir string) error {
 	root, err := os.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return err

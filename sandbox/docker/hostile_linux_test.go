@@ -130,21 +130,23 @@ for stream in (1, 2):
 }
 
 // What is left of a program without any process may be all the memory there
-// is: files of no length in directories that cannot be read, or that are too
-// deep to be removed, and shared memory.
+// is: files of no length, in directories that cannot be read too, more
+// directories in each other than can be opened at once, and shared memory.
 func TestLeftMemoryDoesNotKeepChangesBack(t *testing.T) {
 	t.Parallel()
 	backend := sharedCopying(t)
 	for name, fill := range map[string]string{
-		"files":    `os.chdir("/tmp"); each = lambda n: os.close(os.open(str(n), os.O_CREAT | os.O_WRONLY))`,
-		"unread":   `os.mkdir("/tmp/d"); os.chdir("/tmp/d"); os.chmod(".", 0o300); each = lambda n: os.close(os.open(str(n), os.O_CREAT | os.O_WRONLY))`,
-		"deep":     `os.chdir("/tmp"); each = lambda n: (os.mkdir("d"), os.chdir("d"))`,
-		"messages": `libc = ctypes.CDLL(None); message = b"12345678" * 1000; each = lambda n: [exit(1) for _ in range(2) if libc.msgsnd(libc.msgget(n + 1, 0o1600), message, 7000, 0) != 0]`,
+		"files":          `os.chdir("/tmp"); each = lambda n: os.close(os.open(str(n), os.O_CREAT | os.O_WRONLY))`,
+		"unread":         `os.mkdir("/tmp/d"); os.chdir("/tmp/d"); os.chmod(".", 0o300); each = lambda n: os.close(os.open(str(n), os.O_CREAT | os.O_WRONLY))`,
+		"deep":           `os.chdir("/tmp"); each = lambda n: (os.mkdir("d"), os.chdir("d"))`,
+		"wide":           `os.chdir("/tmp"); each = lambda n: (os.mkdir(str(n)), os.mkdir(str(n) + "/d"))`,
+		"deep workspace": `each = lambda n: (os.mkdir("d"), os.chdir("d"))`,
+		"messages":       `libc = ctypes.CDLL(None); message = b"12345678" * 1000; each = lambda n: [exit(1) for _ in range(2) if libc.msgsnd(libc.msgget(n + 1, 0o1600), message, 7000, 0) != 0]`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			spec := python("import ctypes, itertools, os\nopen('changed', 'w').write('changed')\n" + fill + "\nfor n in itertools.count(): each(n)")
-			spec.Workspace, spec.Limits = t.TempDir(), sandbox.Limits{MemoryBytes: 64 << 20}
+			spec.Workspace, spec.Limits = t.TempDir(), sandbox.Limits{MemoryBytes: 64 << 20, OpenFiles: 1 << 16}
 			result := run(t, backend, spec)
 			if result.ChangesLost || result.Status == sandbox.TimedOut {
 				t.Errorf("%+v: %s", result, result.Stderr.Data)

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/skills-mcp/skills-mcp/internal/tempdir"
 	"github.com/skills-mcp/skills-mcp/sandbox/docker/internal/protocol"
 	"github.com/skills-mcp/skills-mcp/sandbox/internal/transfer"
 )
@@ -183,9 +184,19 @@ func empty(dir string, others []string) {
 		for _, entry := range entries {
 			name := filepath.Join(dir, entry.Name())
 			if !slices.ContainsFunc(others, func(other string) bool { return other == name || strings.HasPrefix(other, name+"/") }) {
-				os.RemoveAll(name)
+				remove(name, entry.IsDir())
 			}
 		}
+	}
+}
+
+// remove keeps no directory open for every level, as os.RemoveAll does: with as
+// many as a program can make, that takes all the memory there is.
+func remove(name string, dir bool) {
+	if dir {
+		_ = tempdir.RemoveFlat(name)
+	} else {
+		_ = os.Remove(name)
 	}
 }
 
