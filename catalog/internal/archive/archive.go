@@ -151,7 +151,7 @@ func (a *Archives) update(x *extraction, path string, mode problem.Mode) error {
 		return err
 	}
 	r := &problem.Report{Mode: mode}
-	dir, err := a.extract(r, file, size, sum, Stem(path))
+	dir, err := a.extract(r, file, size, sum, stemOf(path))
 	if err != nil {
 		return err
 	}
@@ -177,8 +177,8 @@ func (a *Archives) update(x *extraction, path string, mode problem.Mode) error {
 	return nil
 }
 
-// Stem returns the name of an archive without its directory and extension.
-func Stem(path string) string {
+// stemOf returns the name of an archive without its directory and extension.
+func stemOf(path string) string {
 	name := filepath.Base(path)
 	if stem := strings.TrimSuffix(name, filepath.Ext(name)); stem != "" {
 		return stem
@@ -223,7 +223,7 @@ func (a *Archives) extract(r *problem.Report, file *os.File, size int64, sum [sh
 	}
 	dir = filepath.Join(parent, name)
 	if err = os.Mkdir(dir, 0o755); err == nil {
-		err = Unpack(file, size, dir)
+		err = unpack(file, size, dir)
 	}
 	if err == nil {
 		return dir, nil

@@ -28,7 +28,7 @@ var packed = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 // Pack returns an archive of the files of a directory, below a directory of that
 // name, without those that tools leave behind. The bytes depend on the names and
 // the content of files, and on whether they can be executed, and on nothing else.
-// What [Unpack] refuses it refuses too, with a [*Fault].
+// What [Archives] refuses it refuses too, with a [*Fault].
 func Pack(dir, top string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

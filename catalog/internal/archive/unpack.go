@@ -33,12 +33,12 @@ func UnpackFile(file, into string) (made []string, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(own)) }()
-	stem := Stem(file)
+	stem := stemOf(file)
 	whole := filepath.Join(own, stem)
 	if err := os.Mkdir(whole, 0o777); err != nil {
 		return nil, err
 	}
-	if err := Unpack(source, info.Size(), whole); err != nil {
+	if err := unpack(source, info.Size(), whole); err != nil {
 		return nil, err
 	}
 	return place(own, stem, into)

@@ -38,10 +38,10 @@ func faultf(rule, format string, args ...any) error {
 	return &Fault{rule, fmt.Sprintf(format, args...)}
 }
 
-// Unpack extracts a ZIP file (PKWARE APPNOTE 6.3) into the empty directory
+// unpack extracts a ZIP file (PKWARE APPNOTE 6.3) into the empty directory
 // dir. It takes all of it or fails, for a [*Fault] or for this machine; dir may then
 // hold a part.
-func Unpack(file io.ReaderAt, size int64, dir string) error {
+func unpack(file io.ReaderAt, size int64, dir string) error {
 	if size > maxBytes {
 		return faultf("archive-limit", "the archive is larger than %d MiB", maxBytes>>20)
 	}

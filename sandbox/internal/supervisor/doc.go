@@ -4,7 +4,7 @@
 // holds it by a control pipe, a socket: when the server closes that, or dies,
 // everything below the supervisor is killed.
 //
-// The server's side is [Start] and [Tree], or [Spawn] for a supervisor that is
-// there before its program is known; the supervisor's side is [Asked] and
-// [Serve]. Both are for Linux.
+// The server's side is [Spawn], since a supervisor may be there before its
+// program is known, and [Tree]; the supervisor's side is [Asked] and [Serve].
+// Both are for Linux.
 package supervisor

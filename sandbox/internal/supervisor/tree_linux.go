@@ -60,15 +60,6 @@ func (s *Supervisor) Run(order Order) (*Tree, error) {
 	return &Tree{Supervisor: s, Returned: returned, pipes: pipes}, nil
 }
 
-// Start starts a supervisor and has it start a program.
-func Start(config Config, order Order) (*Tree, error) {
-	s, err := Spawn(config)
-	if err != nil {
-		return nil, err
-	}
-	return s.Run(order)
-}
-
 // Kill makes the supervisor kill everything. It may be called at any time,
 // more than once, from any goroutine.
 func (t *Tree) Kill() {

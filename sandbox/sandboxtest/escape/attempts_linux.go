@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Attempts are all of them.
-func Attempts() []Attempt {
+// allAttempts are those of programs, without what a project or a grant adds.
+func allAttempts() []Attempt {
 	return slices.Concat(files(), processes(), networks(), kernels(), resources())
 }
 

@@ -101,7 +101,7 @@ func (t *table) set(heading string, outcomes map[string][]Outcome, number int) {
 }
 
 // rows are the attempts that a table has.
-func rows() []Attempt { return slices.Concat(Attempts(), projectAttempts(), grantAttempts()) }
+func rows() []Attempt { return slices.Concat(allAttempts(), projectAttempts(), grantAttempts()) }
 
 func (o Outcome) cell() string {
 	if o == Open {

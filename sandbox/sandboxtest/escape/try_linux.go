@@ -30,7 +30,7 @@ const (
 // error.
 func Try(t *testing.T, backends ...sandbox.Backend) map[string][]Outcome {
 	t.Helper()
-	return newScene(t).try(t, control(), Attempts(), backends)
+	return newScene(t).try(t, control(), allAttempts(), backends)
 }
 
 // try makes attempts, first in a plain subprocess and then in each of the

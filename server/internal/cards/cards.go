@@ -16,10 +16,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// Scheme and MIMEType are those of documents that hosts show, by the extension.
+// scheme and mimeType are those of documents that hosts show, by the extension.
 const (
-	Scheme   = "ui://"
-	MIMEType = "text/html;profile=mcp-app"
+	scheme   = "ui://"
+	mimeType = "text/html;profile=mcp-app"
 )
 
 // Card names a card.
@@ -45,13 +45,13 @@ var described = []struct {
 }
 
 // URI is by what tools name a card, and hosts read it.
-func (c Card) URI() string { return Scheme + "skills-mcp/" + string(c) }
+func (c Card) URI() string { return scheme + "skills-mcp/" + string(c) }
 
 // Resources returns the cards as a list of resources has them.
 func Resources() []mcp.Resource {
 	list := make([]mcp.Resource, len(described))
 	for i, of := range described {
-		list[i] = mcp.NewResource(of.card.URI(), "card-"+string(of.card), mcp.WithResourceDescription(of.description), mcp.WithMIMEType(MIMEType))
+		list[i] = mcp.NewResource(of.card.URI(), "card-"+string(of.card), mcp.WithResourceDescription(of.description), mcp.WithMIMEType(mimeType))
 		list[i].Title, list[i].Meta = of.title, &mcp.Meta{AdditionalFields: meta()}
 	}
 	return list
@@ -64,7 +64,7 @@ func Contents(uri string) (contents mcp.ResourceContents, ok bool) {
 	if !ok || !known {
 		return nil, false
 	}
-	return mcp.TextResourceContents{URI: uri, MIMEType: MIMEType, Text: text, Meta: meta()}, true
+	return mcp.TextResourceContents{URI: uri, MIMEType: mimeType, Text: text, Meta: meta()}, true
 }
 
 // meta says what a host has to know of a card: that it needs nothing of any

@@ -17,7 +17,7 @@ func Declared(capabilities mcp.ClientCapabilities) bool {
 	settings, _ := capabilities.Extensions[extensionID].(map[string]any)
 	types, _ := settings["mimeTypes"].([]any)
 	for _, shown := range types {
-		if shown == MIMEType {
+		if shown == mimeType {
 			return true
 		}
 	}

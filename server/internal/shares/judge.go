@@ -41,7 +41,7 @@ type judgedIndex struct {
 // change it does not find out again.
 func Judge(rules paths.Rules, set *changes.Set) changes.Judge {
 	j := judgement{rules: rules, set: set, repositories: map[string]bool{}, indexes: map[string]judgedIndex{}}
-	if set.Target().Label == LabelGit {
+	if set.Target().Label == labelGit {
 		j.prefix = GitPrefix
 	}
 	return j.of

@@ -21,7 +21,7 @@ type Content struct {
 
 // OpenURI opens what a URI names, in the state that its id names.
 func (a *Access) OpenURI(ctx context.Context, uri string) (Content, error) {
-	id, file, err := ParseURI(uri)
+	id, file, err := parseURI(uri)
 	if err != nil {
 		return Content{}, err
 	}
@@ -42,7 +42,7 @@ func (a *Access) OpenURI(ctx context.Context, uri string) (Content, error) {
 		return Content{Diff: diff.Text}, err
 	}
 	if !slices.ContainsFunc(held.Files, func(c changes.Change) bool { return c.Path == file && c.Kind != changes.Deleted }) {
-		return Content{}, failure.New(failure.FileNotFound, "Read "+URI(id, "")+" to see what is held.", "the change set holds no new content of that path")
+		return Content{}, failure.New(failure.FileNotFound, "Read "+uriOf(id, "")+" to see what is held.", "the change set holds no new content of that path")
 	}
 	dir, err := contained.Open(filepath.Join(set.set.Dir(), sandbox.UpperDir), contained.Options{Untrusted: true})
 	return Content{Dir: dir, File: file}, err

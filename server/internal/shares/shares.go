@@ -180,7 +180,7 @@ func newLoan(of Directory) *loan {
 // targetIn is what the change set of a workspace and a directory is about.
 func targetIn(ws workspaces.Workspace, of Directory, project string, by Author) changes.Target {
 	target := changes.Target{Path: of.Path, Label: label(of, of.Path == project), Skill: by.Skill, Workspace: ws.Handle, Files: of.Files}
-	if target.Label == LabelGit {
+	if target.Label == labelGit {
 		target.Project = project
 	}
 	return target
@@ -208,10 +208,10 @@ func (a *Access) env(directories []Directory) map[string]string {
 	return a.Options.Env(paths)
 }
 
-// LabelGit is the label of change sets in a git directory by itself, which rules
+// labelGit is the label of change sets in a git directory by itself, which rules
 // judge by [GitPrefix].
 const (
-	LabelGit  = "git"
+	labelGit  = "git"
 	GitPrefix = ".git/"
 )
 
@@ -221,7 +221,7 @@ func label(of Directory, project bool) string {
 	case project:
 		return "project"
 	case of.Prefix == GitPrefix:
-		return LabelGit
+		return labelGit
 	}
 	return ""
 }

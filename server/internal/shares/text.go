@@ -29,7 +29,7 @@ func (s ChangeSet) WriteText(text *strings.Builder) {
 	fmt.Fprintf(text, "%s held, NOT in %s yet:\n", display.Counted(n, "change"), display.Path(s.Of))
 	writeChanges(text, "held", s.Held, s.Omitted)
 	fmt.Fprintf(text, "Look at them with readResource path %s (a diff; %s/<path> is a file). When the user wants them: applyChanges {\"changes\": %q}. Until then tell the user that they are not in the project.\n",
-		URI(s.ID, ""), URI(s.ID, ""), s.ID)
+		uriOf(s.ID, ""), uriOf(s.ID, ""), s.ID)
 }
 
 func writeChanges(text *strings.Builder, what string, list []changes.Change, omitted int) {

@@ -14,16 +14,16 @@ import (
 // changes://<id>/<percent-encoded path>.
 const Scheme = "changes://"
 
-// URI names a change set, or a file of it where the path is not empty.
-func URI(id, path string) string {
+// uriOf names a change set, or a file of it where the path is not empty.
+func uriOf(id, path string) string {
 	if path == "" {
 		return Scheme + id
 	}
 	return Scheme + id + "/" + display.PathInURI(path)
 }
 
-// ParseURI splits a URI of a change set.
-func ParseURI(uri string) (id, path string, err error) {
+// parseURI splits a URI of a change set.
+func parseURI(uri string) (id, path string, err error) {
 	malformed := failure.New(failure.InvalidPath, "Use the URI exactly as the result gave it.", "%q is not the URI of a change set", truncate.After(uri, 120))
 	rest, ok := strings.CutPrefix(uri, Scheme)
 	if !ok || strings.ContainsAny(rest, "?#") {

@@ -134,7 +134,7 @@ func each[T any](flag string, texts []string, parse func(string) (T, error)) ([]
 func absolute(text string) (string, error) {
 	path, err := filepath.Abs(text)
 	if err == nil {
-		_, err = CheckShow(path)
+		_, err = checkShow(path)
 	}
 	return path, err
 }

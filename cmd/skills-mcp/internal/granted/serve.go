@@ -49,7 +49,7 @@ func (s *Source) Close() error {
 
 // Grants returns what a server takes.
 func (s *Source) Grants() server.Grants {
-	granted := server.Grants{Configured: s.configured, Secrets: s.secrets, Environ: os.Environ(), CheckShow: CheckShow}
+	granted := server.Grants{Configured: s.configured, Secrets: s.secrets, Environ: os.Environ(), CheckShow: checkShow}
 	if s.network != nil {
 		granted.NetworkLog = s.logNetwork
 	}
@@ -78,9 +78,9 @@ func (s *Source) configured(skill string) (grants.Configured, error) {
 	return Configured(own)
 }
 
-// CheckShow returns the path, without links, of what programs may read, or why
+// checkShow returns the path, without links, of what programs may read, or why
 // they must not.
-func CheckShow(name string) (string, error) {
+func checkShow(name string) (string, error) {
 	name, err := local.CheckShow(name)
 	if err != nil {
 		return "", err
