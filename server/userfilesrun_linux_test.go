@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/policy/approval"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/changes"
@@ -257,7 +258,7 @@ func TestApplyDuringRun(t *testing.T) {
 	held := c.work(t, "echo a > a").Changes
 	gate := filepath.Join(t.TempDir(), "gate")
 	makeFIFO(t, gate)
-	running := c.startExec(t, "report", map[string]any{"command": "echo here > " + gate + "; cat " + gate + "; echo b > b"})
+	running := c.startExec(t, "report", map[string]any{"command": "echo here > " + gate + "; read line < " + gate + "; echo b > b"})
 	if got := content(t, gate); got != "here\n" {
 		t.Fatalf("the program says %q", got)
 	}
@@ -270,7 +271,7 @@ func TestApplyDuringRun(t *testing.T) {
 		t.Errorf("%+v, %v", called, err)
 	}
 	waiting := c.start(t, "tools/call", map[string]any{"name": "applyChanges", "arguments": map[string]any{"changes": held.ID}})
-	must(t, os.WriteFile(gate, nil, 0))
+	testfiles.GoOn(t, gate)
 	c.await(t, running, "the run")
 	if a := decodeAnswer(t, "applyChanges", c.await(t, waiting, "the apply")); a.code() != "changes_stale" {
 		t.Errorf("after the run: %s", a.text())

@@ -58,3 +58,19 @@ func WriteMode(t testing.TB, path, text string, mode fs.FileMode) {
 		t.Fatal(err)
 	}
 }
+
+// GoOn has a program go on that reads a line of a FIFO, whether it reads already or
+// will. A test that has itself read it before cannot just write to it: what was
+// forked meanwhile may be a reader until its exec, the only one, and then the
+// line would be nobody's.
+func GoOn(t testing.TB, fifo string) {
+	t.Helper()
+	file, err := os.OpenFile(fifo, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	if _, err := file.WriteString("go on\n"); err != nil {
+		t.Fatal(err)
+	}
+}

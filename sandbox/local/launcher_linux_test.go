@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skills-mcp/skills-mcp/internal/testenv"
+	"github.com/skills-mcp/skills-mcp/internal/testfiles"
 	"github.com/skills-mcp/skills-mcp/internal/testprocess"
 	"github.com/skills-mcp/skills-mcp/sandbox"
 	"github.com/skills-mcp/skills-mcp/sandbox/local"
@@ -75,7 +76,7 @@ func TestLauncherIsReplaced(t *testing.T) {
 		}
 		ended := make(chan sandbox.Result)
 		go func() {
-			result, err := backend.Run(t.Context(), sandbox.Spec{Shell: `echo > fifo; cat fifo`, Workspace: workspace})
+			result, err := backend.Run(t.Context(), sandbox.Spec{Shell: `echo > fifo; read line < fifo`, Workspace: workspace})
 			if err != nil {
 				t.Error(err)
 			}
@@ -89,9 +90,7 @@ func TestLauncherIsReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tier == local.Restricted {
-			if err := os.WriteFile(fifo, []byte("goes on"), 0); err != nil {
-				t.Fatal(err)
-			}
+			testfiles.GoOn(t, fifo)
 		}
 		if result := <-ended; result.Signal != want {
 			t.Errorf("%s: it ended by %q, status %s, want %q", tier, result.Signal, result.Status, want)
