@@ -8,14 +8,6 @@ import (
 	"github.com/skills-mcp/skills-mcp/cmd/skills-mcp/internal/exit"
 )
 
-// noArguments refuses arguments as wrong usage.
-func noArguments(command *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return exit.Misused(fmt.Errorf("%s takes no argument %q", command.CommandPath(), args[0]))
-	}
-	return nil
-}
-
 // counted refuses, as wrong usage, numbers of arguments that allowed refuses.
 func counted(allowed cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {

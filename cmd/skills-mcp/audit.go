@@ -45,7 +45,7 @@ func newAuditCommand(flags *settings.Settings) *cobra.Command {
 		Short:   "Print what the audit log has, or sum it up",
 		Long:    auditLong,
 		Example: auditExample,
-		Args:    noArguments,
+		Args:    exit.NoArguments,
 		RunE:    func(command *cobra.Command, _ []string) error { return showAudit(command, flags, wanted) },
 	}
 	own := command.Flags()

@@ -34,7 +34,7 @@ func newGrantsCommand(flags *settings.Settings) *cobra.Command {
 		Short:   "List what you have granted to skills, and allowed them for always",
 		Long:    grantsLong,
 		Example: "  skills-mcp grants\n  skills-mcp grants revoke --skill report",
-		Args:    noArguments,
+		Args:    exit.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			store, err := settings.OpenAnswers(nil)
 			if err != nil {

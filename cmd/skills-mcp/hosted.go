@@ -34,7 +34,7 @@ func newHostedCommand(flags *settings.Settings) *cobra.Command {
 		Short:   "Keep skills with the Claude API",
 		Long:    hostedLong,
 		Example: hostedExample,
-		Args:    noArguments,
+		Args:    exit.NoArguments,
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	command.AddCommand(newHostedPush(flags), newHostedList(flags), newHostedVersions(flags), newHostedDelete(flags),
@@ -129,7 +129,7 @@ func newHostedList(flags *settings.Settings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "Print your skills that the API has",
-		Args:  noArguments,
+		Args:  exit.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return readThen(command, flags, func(ctx context.Context, host *hosted.Host) error {
 				return hosted.ShowSkills(command.OutOrStdout(), asJSON, host.Skills(ctx, "custom"))
@@ -247,7 +247,7 @@ func newHostedFiles(flags *settings.Settings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "files",
 		Short: "Print the files that the API has",
-		Args:  noArguments,
+		Args:  exit.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return readThen(command, flags, func(ctx context.Context, host *hosted.Host) error {
 				return hosted.ShowFiles(command.OutOrStdout(), asJSON, host.Files(ctx))

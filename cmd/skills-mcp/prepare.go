@@ -153,7 +153,7 @@ func newPruneCommand(*settings.Settings) *cobra.Command {
 		Short:   "Remove prepared packages that are not used any more",
 		Long:    pruneLong,
 		Example: "  skills-mcp prune\n  skills-mcp prune --older 7d",
-		Args:    noArguments,
+		Args:    exit.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			dir, err := environments.Dir()
 			if err != nil {

@@ -80,7 +80,7 @@ func newUnregisterCommand() *cobra.Command {
 		Short:   "Have a host start this server no more",
 		Long:    "Take the entry for this server out of a host's own configuration file. Everything\nelse in it stays as it is, and a copy of the file is kept beside it.",
 		Example: "  skills-mcp unregister --host claude-desktop",
-		Args:    noArguments,
+		Args:    exit.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			host, err := which.of()
 			if err != nil {

@@ -2,7 +2,12 @@
 // be told why.
 package exit
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
 
 // The codes.
 const (
@@ -16,6 +21,14 @@ type UsageError struct{ error }
 
 // Misused returns an error as one of the command line.
 func Misused(err error) error { return UsageError{err} }
+
+// NoArguments is [cobra.NoArgs] that refuses arguments as wrong usage.
+func NoArguments(command *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Misused(fmt.Errorf("%s takes no argument %q", command.CommandPath(), args[0]))
+	}
+	return nil
+}
 
 func (u UsageError) Unwrap() error { return u.error }
 

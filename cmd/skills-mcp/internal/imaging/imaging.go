@@ -38,7 +38,7 @@ func NewCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "image",
 		Short: "Build the image in which containers run programs",
-		Args:  cobra.NoArgs,
+		Args:  exit.NoArguments,
 		RunE:  func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	command.AddCommand(newBuild())
@@ -53,7 +53,7 @@ func newBuild() *cobra.Command {
 		Short:   "Build it",
 		Long:    buildLong,
 		Example: buildExample,
-		Args:    cobra.NoArgs,
+		Args:    exit.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			switch {
 			case slim && office:
