@@ -214,28 +214,21 @@ func TryAll(ctx context.Context, s *settings.Settings, log *slog.Logger) ([]Trie
 	if err := checkShow(s); err != nil {
 		return nil, err
 	}
-	own, containers := Tried{Name: "local"}, Tried{Name: "docker"}
-	if opened, err := openLocal(ctx, s, log); err != nil {
-		own.Err = err
-	} else {
-		own.Backend = opened
-	}
-	if opened, err := openDocker(ctx, s, log); err != nil {
-		containers.Err = err
-	} else {
-		containers.Backend = opened
-	}
+	own, containers := try(ctx, s, log, "local", openLocal), try(ctx, s, log, "docker", openDocker)
 	own.Chosen = own.Err == nil && (containers.Err != nil || own.Backend.Info().Tier == "full")
 	containers.Chosen = containers.Err == nil && !own.Chosen
 	all := []Tried{own, containers}
 	if s.Sandbox.Backend == "hosted" {
-		elsewhere := Tried{Name: "hosted"}
-		if opened, err := hosted.OpenSandbox(ctx, s, log); err != nil {
-			elsewhere.Err = err
-		} else {
-			elsewhere.Backend = opened
-		}
-		all = append(all, elsewhere)
+		all = append(all, try(ctx, s, log, "hosted", hosted.OpenSandbox))
 	}
 	return all, nil
+}
+
+// try opens a backend.
+func try[B sandbox.Backend](ctx context.Context, s *settings.Settings, log *slog.Logger, name string, open func(context.Context, *settings.Settings, *slog.Logger) (B, error)) Tried {
+	backend, err := open(ctx, s, log)
+	if err != nil {
+		return Tried{Name: name, Err: err} // not a nil pointer that is no nil interface
+	}
+	return Tried{Name: name, Backend: backend}
 }

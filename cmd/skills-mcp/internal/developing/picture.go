@@ -89,6 +89,14 @@ func (p *Picture) after(was *Picture) {
 	}
 }
 
+// tokensBefore returns what Tokens were, or are where nothing else is known.
+func (p *Picture) tokensBefore() Tokens {
+	if p.Before != nil {
+		return *p.Before
+	}
+	return p.Tokens
+}
+
 // compareProblems returns the problems that came and that went. One that only moved
 // in its file did neither.
 func compareProblems(was, now []catalog.Problem) (came, went []catalog.Problem) {

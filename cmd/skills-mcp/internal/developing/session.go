@@ -29,9 +29,12 @@ type session struct {
 
 // outcomes are what came of a skill's examples when they were last run.
 type outcomes struct {
-	results map[string]examples.Result // by file and name
+	results map[string]examples.Result // by exampleKey
 	faults  []examples.Fault
 }
+
+// exampleKey is that of an example among the results of its skill.
+func exampleKey(result examples.Result) string { return result.File + "\x00" + result.Name }
 
 // follow does one round after the other until ctx ends.
 func (s *session) follow(ctx context.Context) error {
@@ -228,7 +231,7 @@ func (s *session) runOf(ctx context.Context, path string) (*outcomes, error) {
 	}
 	now.faults = runner.Run(ctx, s.skills[path], func(result examples.Result) {
 		result.File, result.Faults = validating.Shown(s.From, result.File), s.shown(result.Faults)
-		key := result.File + "\x00" + result.Name
+		key := exampleKey(result)
 		e := Example{Number: s.rounds, Result: result}
 		if was != nil {
 			if before, ran := was.results[key]; ran {

@@ -145,10 +145,7 @@ func (t *text) name(p *Picture) string {
 }
 
 func (t *text) whole(b *strings.Builder, p *Picture) {
-	was := p.Tokens
-	if p.Before != nil {
-		was = *p.Before
-	}
+	was := p.tokensBefore()
 	when := "always"
 	if p.UserOnly {
 		when = "to users alone"
@@ -172,10 +169,7 @@ func (t *text) whole(b *strings.Builder, p *Picture) {
 
 // tokens says in a line how many tokens each level takes.
 func (p *Picture) tokens() string {
-	was := p.Tokens
-	if p.Before != nil {
-		was = *p.Before
-	}
+	was := p.tokensBefore()
 	return fmt.Sprintf("about %s tokens listed, %s activated, %s of resources", step(was.Listed, p.Tokens.Listed),
 		step(was.Activated, p.Tokens.Activated), step(was.Resources, p.Tokens.Resources))
 }
@@ -225,8 +219,6 @@ func (t *text) example(e Example) error {
 	}
 	return t.write(lines)
 }
-
-func exampleKey(result examples.Result) string { return result.File + "\x00" + result.Name }
 
 func (t *text) faults(all []examples.Fault) error {
 	var b strings.Builder
