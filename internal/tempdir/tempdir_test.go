@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
+	held.Reaped()
 	os.Stdout.WriteString(held.Path() + "\n")
 	io.Copy(io.Discard, os.Stdin) // until it is killed, or the test ends
 }
@@ -129,6 +130,7 @@ func TestKilledProcessesAreCleanedUpAfter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer mine.Close()
+	mine.Reaped()
 	others := []string{"other-x", "test", ".new-test-young"}
 	for _, name := range others {
 		if err := os.Mkdir(filepath.Join(base, name), 0o700); err != nil {
